@@ -1,0 +1,19 @@
+# The one entry point. Every target sets up what it needs first.
+.PHONY: setup build test golden check ci format clean
+
+setup: ## everything that building, testing and checking needs
+	@bash scripts/setup.sh development
+build: ## the program, as ./solar builds it
+	@bash scripts/setup.sh program
+test: ## C++ tests, then Python tests (their summary is the last line)
+	@bash scripts/test.sh
+golden: ## rewrite the golden files; read the diff before committing it
+	@SOLAR_UPDATE_GOLDENS=1 bash scripts/test.sh
+check: ## layers, formatting, lint, types
+	@bash scripts/check.sh
+ci: ## check and test
+	@bash scripts/ci.sh
+format: ## format all code
+	@bash scripts/format.sh
+clean: ## remove what was built; .solar (the environment) stays
+	rm -rf build .solar/ready

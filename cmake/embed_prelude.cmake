@@ -1,0 +1,10 @@
+# Writes OUT: `kPreludeFiles`, the name and text of every prelude file, sorted by name.
+list(SORT FILES)
+set(text "#include \"ir/prelude.h\"\n\nnamespace solar::ir {\nconst std::vector<PreludeFile>& prelude_files() {\n  static const std::vector<PreludeFile> files = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} content)
+  string(APPEND text "      {\"prelude/${name}\", R\"ALIR(${content})ALIR\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n}  // namespace solar::ir\n")
+file(WRITE ${OUT} "${text}")

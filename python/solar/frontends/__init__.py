@@ -1,0 +1,1 @@
+"""Frontends: one package per framework."""

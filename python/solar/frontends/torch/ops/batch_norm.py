@@ -1,0 +1,69 @@
+"""aten.batch_norm in evaluation and in training."""
+
+from __future__ import annotations
+
+from solar.frontends.torch.builder import Builder, Meta, Value
+from solar.frontends.torch.dtypes import is_float
+from solar.frontends.torch.registry import lowering
+
+import torch
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The accumulation type."""
+    if not is_float(dtype):
+        return torch.int64
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def moments(b: Builder, x: Value, count: int) -> tuple[Value, Value, Value]:
+    """Mean, variance and unbiased variance over the last `count` axes."""
+    if count > 4:
+        raise b.unsupported(f"statistics over {count} axes")
+    shape = x.shape[: x.rank - count]
+    known = b.extents(x)[: x.rank - count]
+    metas = [Meta(shape, wide(x.dtype))] * 3
+    mean, variance, unbiased = b.call_many(
+        f"moments{count}", x, metas=metas, hints=["mean", "variance", "unbiased"], extents=[known] * 3
+    )
+    return mean, variance, unbiased
+
+
+@lowering("aten.batch_norm.default")
+def batch_norm(
+    b: Builder,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    running_mean: Value | None,
+    running_var: Value | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
+) -> Value:
+    if training or running_mean is None or running_var is None:
+        channel_first = b.permute(x, [1, 0, *range(2, x.rank)])
+        mean, variance, unbiased = moments(b, channel_first, x.rank - 1)
+        if training and running_mean is not None and running_var is not None:
+            for old, new in ((running_mean, mean), (running_var, unbiased)):
+                kept = 1.0 - momentum
+                step = b.call(
+                    "running_statistic",
+                    old,
+                    b.cast(new, wide(old.dtype)),
+                    kept,
+                    float(momentum),
+                    shape=old.shape,
+                    dtype=old.dtype,
+                    extents=b.extents(old),
+                    hint="running",
+                )
+                b.write(old, step)
+    else:
+        mean, variance = b.cast(running_mean, wide(x.dtype)), b.cast(running_var, wide(x.dtype))
+    if weight is None and bias is None:
+        return b.call("channel_norm_plain", x, mean, variance, float(eps), extents=b.extents(x))
+    weight = b.constant(1, mean.shape, x.dtype) if weight is None else b.cast(weight, x.dtype)
+    bias = b.constant(0, mean.shape, x.dtype) if bias is None else b.cast(bias, x.dtype)
+    return b.call("channel_norm", x, mean, variance, weight, bias, float(eps), extents=b.extents(x))

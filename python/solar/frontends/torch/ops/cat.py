@@ -1,0 +1,19 @@
+"""aten.cat, aten.stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from solar.frontends.torch.builder import Builder, Value
+from solar.frontends.torch.registry import lowering
+
+
+@lowering("aten.cat.default", "aten.concat.default", "aten.concatenate.default")
+def cat(b: Builder, tensors: Sequence[Value], dim: int = 0) -> Value:
+    return b.concat([b.cast(x, b.result.dtype) for x in tensors], dim)
+
+
+@lowering("aten.stack.default")
+def stack(b: Builder, tensors: Sequence[Value], dim: int = 0) -> Value:
+    axis = dim % (tensors[0].rank + 1)
+    return b.concat([b.unsqueeze(b.cast(x, b.result.dtype), axis) for x in tensors], axis)

@@ -1,0 +1,35 @@
+"""aten.gather, aten.index_select, aten.take_along_dim: reads at indices that are data."""
+
+from __future__ import annotations
+
+import torch
+
+from solar.frontends.torch.builder import Builder, Value
+from solar.frontends.torch.registry import lowering
+
+
+@lowering("aten.gather.default")
+def gather(b: Builder, x: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
+    if x.rank == 0:
+        raise b.unsupported("a scalar")
+    axis = x.axis(dim)
+    for other in range(x.rank):
+        if other != axis:
+            x = b.slice(x, other, 0, index.shape[other])
+    rows = b.to_last(x, [axis])
+    places = b.to_last(b.cast(index, torch.int64), [axis])
+    y = b.call("gather", rows, places, shape=places.shape, dtype=x.dtype, extents=b.extents(places))
+    return b.from_last(y, [axis])
+
+
+@lowering("aten.index_select.default")
+def index_select(b: Builder, x: Value, dim: int, index: Value) -> Value:
+    if x.rank == 0 or index.rank != 1:
+        raise b.unsupported("an index that is not a vector")
+    axis = x.axis(dim)
+    rows = b.to_last(x, [axis])
+    places = b.cast(index, torch.int64)
+    shape = (*rows.shape[:-1], places.shape[0])
+    known = [*b.extents(rows)[:-1], b.extent(places, 0)]
+    y = b.call("index_select", rows, places, shape=shape, dtype=x.dtype, extents=known)
+    return b.from_last(y, [axis])

@@ -1,0 +1,121 @@
+"""aten.max_pool1d, aten.max_pool3d, pooling with positions, adaptive max pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from solar.frontends.torch.builder import Builder, Meta, Value
+from solar.frontends.torch.ops.window import Window, window
+from solar.frontends.torch.registry import lowering
+
+Setting = int | Sequence[int]
+
+
+def _dims(w: Window) -> dict[str, object]:
+    return w.dims(R=w.kernel, S=w.stride, A=w.padding, L=w.dilation, U=w.overhang)
+
+
+def _max_pool(
+    b: Builder, x: Value, count: int, kernel: Setting, stride: Setting, padding: Setting, dilation: Setting, ceil: bool
+) -> Value:
+    w = window(count, kernel, stride, padding, dilation, ceil)
+    shape = (*x.shape[:-count], *b.result.shape[-count:])
+    known = [*b.extents(x)[:-count], *([None] * count)]
+    return b.call(f"max_pool{count}d", x, shape=shape, extents=known, dims=_dims(w))
+
+
+def _max_pool_with_positions(
+    b: Builder, x: Value, count: int, kernel: Setting, stride: Setting, padding: Setting, dilation: Setting, ceil: bool
+) -> tuple[Value, Value]:
+    w = window(count, kernel, stride, padding, dilation, ceil)
+    shape = b.result.shape
+    known = [*b.extents(x)[:-count], *([None] * count)]
+    metas = [Meta(shape, x.dtype), Meta(shape, torch.int64)]
+    values, positions = b.call_many(
+        f"max_pool{count}d_with_indices", x, metas=metas, extents=[known, known], dims=_dims(w)
+    )
+    return values, positions
+
+
+@lowering("aten.max_pool1d.default")
+def max_pool1d(
+    b: Builder,
+    x: Value,
+    kernel_size: Setting,
+    stride: Setting = (),
+    padding: Setting = 0,
+    dilation: Setting = 1,
+    ceil_mode: bool = False,
+) -> Value:
+    return _max_pool(b, x, 1, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@lowering("aten.max_pool3d.default")
+def max_pool3d(
+    b: Builder,
+    x: Value,
+    kernel_size: Setting,
+    stride: Setting = (),
+    padding: Setting = 0,
+    dilation: Setting = 1,
+    ceil_mode: bool = False,
+) -> Value:
+    return _max_pool(b, x, 3, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@lowering("aten.max_pool1d_with_indices.default")
+def max_pool1d_with_indices(
+    b: Builder,
+    x: Value,
+    kernel_size: Setting,
+    stride: Setting = (),
+    padding: Setting = 0,
+    dilation: Setting = 1,
+    ceil_mode: bool = False,
+) -> tuple[Value, Value]:
+    return _max_pool_with_positions(b, x, 1, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@lowering("aten.max_pool2d_with_indices.default")
+def max_pool2d_with_indices(
+    b: Builder,
+    x: Value,
+    kernel_size: Setting,
+    stride: Setting = (),
+    padding: Setting = 0,
+    dilation: Setting = 1,
+    ceil_mode: bool = False,
+) -> tuple[Value, Value]:
+    return _max_pool_with_positions(b, x, 2, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@lowering("aten.max_pool3d_with_indices.default")
+def max_pool3d_with_indices(
+    b: Builder,
+    x: Value,
+    kernel_size: Setting,
+    stride: Setting = (),
+    padding: Setting = 0,
+    dilation: Setting = 1,
+    ceil_mode: bool = False,
+) -> tuple[Value, Value]:
+    return _max_pool_with_positions(b, x, 3, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _adaptive(b: Builder, x: Value, count: int) -> tuple[Value, None]:
+    sizes = b.result.shape[-count:]
+    dims: dict[str, object] = {"Q" + axis: b.dim("size", n) for axis, n in zip("HW"[-count:], sizes, strict=True)}
+    known = [*b.extents(x)[:-count], *(str(d) for d in dims.values())]
+    return b.call(f"adaptive_max_pool{count}d", x, extents=known, dims=dims), None
+
+
+@lowering("aten.adaptive_max_pool1d.default")
+def adaptive_max_pool1d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, None]:
+    return _adaptive(b, x, 1)
+
+
+@lowering("aten.adaptive_max_pool2d.default")
+def adaptive_max_pool2d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, None]:
+    return _adaptive(b, x, 2)

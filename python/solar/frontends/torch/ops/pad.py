@@ -1,0 +1,45 @@
+"""aten.pad and its modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from solar.frontends.torch.builder import Builder, Value
+from solar.frontends.torch.dtypes import Number, number
+from solar.frontends.torch.registry import lowering
+
+_FUNCTIONS = {
+    "constant": "pad_constant",
+    "replicate": "pad_replicate",
+    "reflect": "pad_reflect",
+    "circular": "pad_circular",
+}
+
+
+@lowering("aten.pad.default")
+def pad(b: Builder, x: Value, pad: Sequence[int], mode: str = "constant", value: Number | None = None) -> Value:
+    for place in range(len(pad) // 2):
+        x = _pad_axis(b, x, x.rank - 1 - place, pad[2 * place], pad[2 * place + 1], mode, value or 0)
+    return x
+
+
+@lowering("aten.constant_pad_nd.default")
+def constant_pad(b: Builder, x: Value, pad: Sequence[int], value: Number = 0) -> Value:
+    for place in range(len(pad) // 2):
+        x = _pad_axis(b, x, x.rank - 1 - place, pad[2 * place], pad[2 * place + 1], "constant", value)
+    return x
+
+
+def _pad_axis(b: Builder, x: Value, axis: int, before: int, after: int, mode: str, value: Number) -> Value:
+    """Negative amounts cut off."""
+    x = b.slice(x, axis, max(-before, 0), x.shape[axis] - max(-after, 0))
+    before, after = max(before, 0), max(after, 0)
+    if before == after == 0:
+        return x
+    last = b.to_last(x, [axis])
+    shape = (*last.shape[:-1], last.shape[-1] + before + after)
+    filling = [number(value, x.dtype)] if mode == "constant" else []
+    dims = {"BEFORE": before, "AFTER": after}
+    known = [*b.extents(last)[:-1], None]
+    y = b.call(_FUNCTIONS[mode], last, *filling, shape=shape, dtype=x.dtype, extents=known, dims=dims)
+    return b.from_last(y, [axis])

@@ -1,0 +1,16 @@
+"""Elementwise functions of one tensor whose prelude function has the operator's name."""
+
+from __future__ import annotations
+
+from solar.frontends.torch.builder import Builder, Value
+from solar.frontends.torch.registry import lowering
+
+
+def _register(name: str) -> None:
+    @lowering(f"aten.{name}.default")
+    def lower(b: Builder, x: Value) -> Value:
+        return b.pointwise(name, x, compute=b.result.dtype)
+
+
+for _name in ("exp", "relu", "rsqrt", "sigmoid", "silu", "sqrt", "tanh"):
+    _register(_name)

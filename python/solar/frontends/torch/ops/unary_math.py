@@ -1,0 +1,53 @@
+"""Functions of one number: aten.abs, aten.log, aten.erf and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from solar.frontends.torch.builder import Builder, Value
+from solar.frontends.torch.dtypes import is_float
+from solar.frontends.torch.registry import lowering
+
+# Defined for integers and floats alike.
+_SAME_TYPE = ("abs", "sign")
+# Integers come back unchanged.
+_ROUNDING = ("floor", "ceil", "trunc", "round")
+# Integers become floats first.
+_TO_FLOAT = (
+    "log", "log1p", "log2", "log10", "expm1", "exp2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+    "erf", "lgamma",
+)  # fmt: skip
+
+
+def _same_type(function: str) -> Callable[[Builder, Value], Value]:
+    def lower(b: Builder, x: Value) -> Value:
+        return b.pointwise(function, x)
+
+    return lower
+
+
+def _rounding(function: str) -> Callable[[Builder, Value], Value]:
+    def lower(b: Builder, x: Value) -> Value:
+        return b.pointwise(function, x) if is_float(x.dtype) else b.copy(x)
+
+    return lower
+
+
+def _to_float(function: str) -> Callable[[Builder, Value], Value]:
+    def lower(b: Builder, x: Value) -> Value:
+        return b.pointwise(function, x, compute=b.result.dtype)
+
+    return lower
+
+
+for _name in _SAME_TYPE:
+    lowering(f"aten.{_name}.default")(_same_type(_name))
+for _name in _ROUNDING:
+    lowering(f"aten.{_name}.default")(_rounding(_name))
+for _name in _TO_FLOAT:
+    lowering(f"aten.{_name}.default")(_to_float(_name))
+lowering("aten.sgn.default")(_same_type("sign"))
+lowering("aten.frac.default")(_same_type("frac"))
+lowering("aten.special_erf.default")(_to_float("erf"))
+lowering("aten.special_expm1.default")(_to_float("expm1"))
+lowering("aten.special_log1p.default")(_to_float("log1p"))

@@ -1,0 +1,268 @@
+"""Runs the original program and writes what goes in and what comes out to a tensor file.
+
+Names in the file: `in/PORT` for every port that the traced program has, as it was before the run; `out/0`, `out/1`,
+... the tensors that the program returns; `state/PORT` the values of states after the run; `f64/0`, ... the outputs of
+a run in float64 on the same values, for the scale of the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from torch import nn
+
+from solar.problems import Problem, SourceError, describe, raised
+from solar.randomness import RandomDraws
+from solar.sources import LoadedProgram, forward_line
+from solar.tensorfile import TensorFileWriter, read_tensors
+
+# How example inputs of floating type are replaced. `example` keeps what the file makes.
+DISTRIBUTIONS = ("example", "normal", "large", "negative", "constant", "zeros")
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+TYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i16": torch.int16,
+    "i8": torch.int8,
+    "u8": torch.uint8,
+    "bool": torch.bool,
+}
+NORM_STATISTICS = ("running_mean", "running_var")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Where the value of one port of the traced program comes from."""
+
+    name: str
+    role: str
+    index: int | None = None
+    key: str | None = None
+    dtype: str | None = None  # the language's name of the type; only random draws are converted
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRun:
+    """What a golden run wrote."""
+
+    outputs: tuple[dict[str, Any], ...]
+    has_f64: bool
+    warnings: tuple[str, ...]
+
+
+def run_golden(
+    loaded: LoadedProgram,
+    ports: Sequence[Port],
+    *,
+    seed: int,
+    distribution: str,
+    out: str,
+    part: str,
+    want_f64: bool,
+    constants: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> GoldenRun:
+    """Runs `loaded`, which must be real, and writes `out` (through the temporary file `part`)."""
+    if distribution not in DISTRIBUTIONS:
+        hint = f"distributions: {', '.join(DISTRIBUTIONS)}"
+        raise SourceError(Problem("usage", f"no distribution `{distribution}`", loaded.path, 0, hint))
+    generator = torch.Generator().manual_seed(0x501A8 + seed)
+    expose_tensors(loaded.model)
+    perturb_constants(loaded.model, generator)
+    leaves, spec = pytree.tree_flatten((loaded.inputs, loaded.kwargs))
+    leaves = [redistribute(leaf, distribution, generator) for leaf in leaves]
+    saved = _saved(loaded, ports, leaves) if want_f64 else None
+    warnings: list[str] = []
+    has_f64 = False
+    with TensorFileWriter(out, part, room=4 * len(ports)) as file, torch.no_grad():
+        write_inputs(file, loaded, ports, leaves, constants)
+        progress("running the original")
+        args, kwargs = pytree.tree_unflatten(leaves, spec)
+        with RandomDraws() as draws:
+            outputs = call_forward(loaded, loaded.model, args, kwargs)
+        write_draws(file, loaded, ports, draws.draws)
+        for place, tensor in enumerate(outputs):
+            file.add(f"out/{place}", tensor)
+        for port in ports:
+            if port.role == "state" and port.key:
+                file.add(f"state/{port.name}", lookup(loaded, port))
+        summary = tuple({"dtype": str(t.dtype).removeprefix("torch."), "shape": list(t.shape)} for t in outputs)
+        del outputs, leaves, args, kwargs
+        if saved is not None:
+            progress("running the original in float64")
+            try:
+                for place, tensor in enumerate(double_run(loaded, saved, spec, draws.draws)):
+                    file.add(f"f64/{place}", tensor)
+                has_f64 = True
+            except (SourceError, RuntimeError, TypeError, ValueError, NotImplementedError) as error:
+                warnings.append(f"no float64 run: {str(error) or describe(error)}")
+    return GoldenRun(summary, has_f64, tuple(warnings))
+
+
+def call_forward(loaded: LoadedProgram, model: nn.Module, args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensors that one call returns."""
+    try:
+        result = model(*args, **kwargs)
+    except BaseException as error:
+        raise SourceError(raised(error, loaded.path, "`forward`")) from error
+    return output_tensors(result, loaded)
+
+
+def output_tensors(result: Any, loaded: LoadedProgram) -> list[torch.Tensor]:
+    """The tensors of a result in their order; None leaves are left out, anything else is an error."""
+    leaves = pytree.tree_leaves(result)
+    tensors = [leaf for leaf in leaves if leaf is not None]
+    for leaf in tensors:
+        if not isinstance(leaf, torch.Tensor):
+            message = f"`forward` returned a {type(leaf).__name__}; a tensor or a tuple of tensors is expected"
+            raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))
+    if not tensors:
+        message = "`forward` returned no tensor"
+        raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))
+    return tensors
+
+
+def expose_tensors(model: nn.Module) -> None:
+    """Registers plain tensor attributes as buffers, as the tracer does, so that `.double()` reaches them."""
+    for module in model.modules():
+        for name, value in list(vars(module).items()):
+            if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+                delattr(module, name)
+                module.register_buffer(name, value, persistent=False)
+
+
+def perturb_constants(model: nn.Module, generator: torch.Generator) -> None:
+    """Makes parameters and norm statistics that hold one value everywhere (biases of 0, scales of 1) differ.
+
+    A program that leaves out such a parameter would otherwise agree with the original.
+    """
+    with torch.no_grad():
+        for tensor in _perturbed(model):
+            if tensor.dtype not in FLOATS or tensor.numel() == 0:
+                continue
+            value = float(tensor.reshape(-1)[0])
+            if not bool((tensor == value).all()):
+                continue
+            noise = torch.rand(tensor.shape, generator=generator, dtype=torch.float32)
+            if value == 0:
+                tensor.copy_((noise - 0.5) * 0.4)
+            else:
+                tensor.copy_(value * (0.5 + noise))
+
+
+def _perturbed(model: nn.Module) -> Iterator[torch.Tensor]:
+    yield from model.parameters()
+    for name, buffer in model.named_buffers():
+        if name.rpartition(".")[2] in NORM_STATISTICS:
+            yield buffer
+
+
+def redistribute(leaf: Any, distribution: str, generator: torch.Generator) -> Any:
+    """A floating-point tensor of the same shape and type with other values; anything else as it is."""
+    if distribution == "example" or not isinstance(leaf, torch.Tensor) or leaf.dtype not in FLOATS:
+        return leaf
+    shape = leaf.shape
+    if distribution == "constant":
+        value = torch.full(shape, 0.75)
+    else:
+        value = torch.randn(shape, generator=generator)
+        if distribution == "large":
+            value *= 100.0
+        elif distribution == "negative":
+            value = -value.abs_()
+        elif distribution == "zeros":
+            value *= torch.rand(shape, generator=generator) > 0.3
+    return value.to(leaf.dtype)
+
+
+def lookup(loaded: LoadedProgram, port: Port) -> torch.Tensor:
+    """The tensor at a port's dotted path."""
+    value: Any = loaded.model
+    for part in (port.key or "").split("."):
+        value = getattr(value, part, None) if not part.isdigit() or hasattr(value, part) else value[int(part)]
+        if value is None:
+            break
+    if not isinstance(value, torch.Tensor):
+        message = f"the model has no tensor `{port.key}` (port `{port.name}`)"
+        raise SourceError(Problem("trace-failed", message, loaded.path))
+    return value
+
+
+def write_inputs(
+    file: TensorFileWriter, loaded: LoadedProgram, ports: Sequence[Port], leaves: Sequence[Any], constants: str | None
+) -> None:
+    """Writes `in/PORT` for all ports but random ones."""
+    lifted = read_tensors(constants) if constants else {}
+    for port in ports:
+        if port.index is not None:
+            if not 0 <= port.index < len(leaves):
+                message = f"port `{port.name}` has no example input {port.index}"
+                raise SourceError(Problem("trace-failed", message, loaded.path))
+            leaf = leaves[port.index]
+            file.add(f"in/{port.name}", leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf))
+        elif port.key:
+            file.add(f"in/{port.name}", lookup(loaded, port))
+        elif port.name in lifted:
+            file.add(f"in/{port.name}", lifted[port.name])
+        elif port.role not in ("const", "rng"):
+            message = f"port `{port.name}` ({port.role}) has no value to run with"
+            raise SourceError(Problem("trace-failed", message, loaded.path))
+
+
+def write_draws(
+    file: TensorFileWriter, loaded: LoadedProgram, ports: Sequence[Port], draws: Sequence[torch.Tensor]
+) -> None:
+    """Writes the random draws in their order to the random ports in theirs."""
+    random = [port for port in ports if port.role == "rng"]
+    if random and len(random) != len(draws):
+        message = f"the original draws {len(draws)} random tensors, the traced program has {len(random)}"
+        raise SourceError(Problem("trace-failed", message, loaded.path))
+    for port, tensor in zip(random, draws, strict=False):
+        file.add(f"in/{port.name}", tensor.to(TYPES[port.dtype]) if port.dtype else tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Copies of what a run may change: the inputs' leaves, and states by their port."""
+
+    leaves: list[Any]
+    states: list[tuple[Port, torch.Tensor]]
+
+
+def _saved(loaded: LoadedProgram, ports: Sequence[Port], leaves: Sequence[Any]) -> Saved:
+    copies = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    states = [(p, lookup(loaded, p).detach().clone()) for p in ports if p.role == "state" and p.key]
+    return Saved(copies, states)
+
+
+def double_run(
+    loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[torch.Tensor]
+) -> list[torch.Tensor]:
+    """The outputs of a float64 run on the same values and draws. The model is converted in place."""
+    for port, value in saved.states:
+        owner, _, name = (port.key or "").rpartition(".")
+        module = loaded.model.get_submodule(owner)
+        if name in module._parameters:
+            module._parameters[name] = nn.Parameter(value, requires_grad=False)
+        else:
+            setattr(module, name, value)
+    loaded.model.double()
+    leaves = [x.double() if isinstance(x, torch.Tensor) and x.dtype in FLOATS else x for x in saved.leaves]
+    saved.leaves.clear()
+    args, kwargs = pytree.tree_unflatten(leaves, spec)
+    previous = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with RandomDraws(replay=draws):
+            outputs = call_forward(loaded, loaded.model, args, kwargs)
+    finally:
+        torch.set_default_dtype(previous)
+    return [tensor.double() if tensor.dtype in FLOATS else tensor for tensor in outputs]

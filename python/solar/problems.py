@@ -1,0 +1,73 @@
+"""What is wrong with the user's source, as data; the C++ side turns it into diagnostics."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Any
+
+TAIL_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One diagnostic. `kind` is a slug of src/base/diagnostic_kinds.def; `line` counts from 1, 0 is unknown."""
+
+    kind: str
+    message: str
+    file: str = ""
+    line: int = 0
+    hint: str = ""
+    traceback_tail: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The problem as the protocol's object."""
+        return asdict(self)
+
+
+class SourceError(Exception):
+    """The source cannot be used; `problems` say why."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+def user_line(trace: TracebackType | None, path: str) -> int:
+    """The line of the innermost frame that lies in the file `path`, or 0."""
+    line = 0
+    for frame, number in traceback.walk_tb(trace):
+        if frame.f_code.co_filename == path:
+            line = number
+    return line
+
+
+def traceback_tail(error: BaseException, path: str) -> str:
+    """The last lines of the traceback, from the first frame of the user's file on."""
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(frames) if frame.filename == path), 0)
+    lines = "".join(traceback.format_list(frames[first:])).splitlines()
+    return "\n".join(lines[-TAIL_LINES:])
+
+
+def describe(error: BaseException) -> str:
+    """`ValueError: the message's first lines`, bounded in length."""
+    text = str(error).strip()
+    name = type(error).__name__
+    return f"{name}: {text[:600]}" if text else name
+
+
+def raised(error: BaseException, path: str, what: str, kind: str = "source-raised", hint: str = "") -> Problem:
+    """The problem for an exception that came out of the user's code while doing `what`."""
+    line = user_line(error.__traceback__, path)
+    if isinstance(error, SyntaxError) and error.filename == path and error.lineno:
+        line = error.lineno
+    return Problem(kind, f"{what} raised {describe(error)}", path, line, hint, traceback_tail(error, path))
+
+
+def display_path(path: str) -> str:
+    """`path` as the user would write it: relative to the working directory where that is shorter."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(path) else path

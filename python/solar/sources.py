@@ -1,0 +1,336 @@
+"""Loads a PyTorch source: finds its form, applies overrides, builds the model and its example inputs.
+
+Forms: a file with `Model`, `get_inputs` and (optionally) `get_init_inputs`; `file.py:name`, where `name` is a
+function, an `nn.Module` class or instance, or a function without required arguments that returns a module, and the
+inputs come from `example_args()` or `get_inputs()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from solar.constants import apply_overrides, defined_names, parse_file
+from solar.problems import Problem, SourceError, raised
+from solar.source_name import SourceName, parse_source
+
+INPUT_MAKERS = ("example_args", "get_inputs")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProgram:
+    """A model and its example inputs, ready to be traced or run.
+
+    `fake_mode` is the mode under which model and inputs were built, None if they are real. `real_model` says that
+    the constructor needed real values, so that the parameters are real although the inputs are fake.
+    `input_names` has one identifier per leaf of `pytree.tree_leaves((inputs, kwargs))`.
+    """
+
+    model: nn.Module
+    inputs: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    name: str
+    path: str
+    input_names: tuple[str, ...]
+    form: str  # "model" | "callable" | "module" | "factory"
+    fake_mode: FakeTensorMode | None = None
+    real_model: bool = False
+
+    @property
+    def mode(self) -> str:
+        """`train`, `eval`, or `mixed` where submodules differ."""
+        modes = {module.training for module in self.model.modules()}
+        return "mixed" if len(modes) == 2 else ("train" if modes == {True} else "eval")
+
+
+class FunctionModule(nn.Module):
+    """A plain function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+        self.__signature__ = inspect.signature(function)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function."""
+        return self._function(*args, **kwargs)
+
+
+def load(source: str, overrides: Mapping[str, int] | None = None, *, fake: bool, seed: int = 0) -> LoadedProgram:
+    """Builds the program that `source` names.
+
+    `fake` builds model and inputs under a fake-tensor mode: shapes only, nothing is allocated. A constructor that
+    needs values (`.item()`) is run for real. `seed` 0 keeps the example inputs as the file makes them.
+    Raises SourceError with one or more problems.
+    """
+    name = parse_source(source)
+    module = run_file(name, overrides or {})
+    builder = _Builder(name, module, fake, seed)
+    return builder.build()
+
+
+def run_file(name: SourceName, overrides: Mapping[str, int]) -> types.ModuleType:
+    """Executes the file, with constants overridden, as a module of its own."""
+    tree = apply_overrides(parse_file(name.path), name.path, overrides)
+    stem = os.path.splitext(os.path.basename(name.path))[0]
+    module = types.ModuleType(f"solar_source_{re.sub(r'[^0-9A-Za-z_]', '_', stem)}")
+    module.__file__ = name.path
+    sys.modules[module.__name__] = module  # dataclasses and pickling look it up
+    folder = os.path.dirname(name.path)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        exec(compile(tree, name.path, "exec", dont_inherit=True), module.__dict__)
+    except BaseException as error:
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            hint = f"install the package that provides `{error.name}` beside torch: pip install {error.name}"
+        raise SourceError(raised(error, name.path, "running the file", hint=hint)) from error
+    return module
+
+
+class _Builder:
+    """Turns an executed file into a LoadedProgram."""
+
+    def __init__(self, name: SourceName, module: types.ModuleType, fake: bool, seed: int) -> None:
+        self.name = name
+        self.module = module
+        self.seed = seed
+        self.fake_mode = make_fake_mode() if fake else None
+
+    def build(self) -> LoadedProgram:
+        target = self.find_target()
+        inputs, kwargs = self.example_inputs()
+        model, form, real = self.make_model(target)
+        self.check_signature(model, inputs, kwargs)
+        stem = os.path.splitext(os.path.basename(self.name.path))[0]
+        title = f"{stem}_{self.name.member}" if self.name.member else stem
+        return LoadedProgram(
+            model=model,
+            inputs=inputs,
+            kwargs=kwargs,
+            name=identifier(title),
+            path=self.name.path,
+            input_names=input_names(model, inputs, kwargs),
+            form=form,
+            fake_mode=self.fake_mode,
+            real_model=real,
+        )
+
+    @property
+    def member(self) -> str:
+        """The name of what is to be analysed."""
+        return self.name.member or "Model"
+
+    def find_target(self) -> Any:
+        """The member that the source names."""
+        target = getattr(self.module, self.member, None)
+        if target is None:
+            what = f"`{self.member}`" if self.name.member else "a class `Model`"
+            message = f"the file does not define {what}"
+            raise SourceError(Problem("source-form", message, self.name.path, 0, self.offer()))
+        return target
+
+    def make_model(self, target: Any) -> tuple[nn.Module, str, bool]:
+        """The model, the form of the source, and whether it had to be built for real."""
+        path, member = self.name.path, self.member
+        if isinstance(target, nn.Module):
+            return target, "module", self.fake_mode is not None
+        if isinstance(target, type):
+            if not issubclass(target, nn.Module):
+                message = f"`{member}` is a class, but not a subclass of torch.nn.Module"
+                raise SourceError(Problem("source-form", message, path, self.line_of(target)))
+            arguments, keywords = self.init_inputs()
+            model, real = self.construct(lambda: target(*arguments, **keywords), f"constructing `{member}`")
+            return model, "model", real
+        if callable(target):
+            if not required_parameters(target):
+                result, real = self.construct(target, f"calling `{member}()`")
+                if isinstance(result, nn.Module):
+                    return result, "factory", real
+            return FunctionModule(target), "callable", False
+        message = f"`{member}` is a {type(target).__name__}, not a function or a torch.nn.Module"
+        raise SourceError(Problem("source-form", message, path, 0, self.offer()))
+
+    def construct(self, make: Callable[[], Any], what: str) -> tuple[Any, bool]:
+        """Runs a constructor under the fake mode; for real where it needs values."""
+        if self.fake_mode is None:
+            return self.call(make, what), False
+        try:
+            with seeded(self.seed), self.fake_mode:
+                return make(), False
+        except BaseException as error:
+            if not needs_values(error):
+                raise SourceError(raised(error, self.name.path, what)) from error
+        return self.call(make, what, fake=False), True
+
+    def call(self, function: Callable[[], Any], what: str, *, fake: bool = True) -> Any:
+        mode = self.fake_mode if fake and self.fake_mode is not None else contextlib.nullcontext()
+        try:
+            with seeded(self.seed), mode:
+                return function()
+        except BaseException as error:
+            raise SourceError(raised(error, self.name.path, what)) from error
+
+    def init_inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The constructor's arguments: a list, or a dict of keywords, or [list, dict]."""
+        maker = getattr(self.module, "get_init_inputs", None)
+        if maker is None:
+            return (), {}
+        values = self.call(maker, "`get_init_inputs()`")
+        if isinstance(values, dict):
+            return (), values
+        if isinstance(values, (list, tuple)):
+            if len(values) == 2 and isinstance(values[0], (list, tuple)) and isinstance(values[1], dict):
+                return tuple(values[0]), dict(values[1])
+            return tuple(values), {}
+        message = f"`get_init_inputs()` returned a {type(values).__name__}; a list or a dict is expected"
+        raise SourceError(Problem("source-form", message, self.name.path, self.line_of(maker)))
+
+    def example_inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        order = INPUT_MAKERS if self.name.member else tuple(reversed(INPUT_MAKERS))
+        maker_name = next((name for name in order if callable(getattr(self.module, name, None))), None)
+        if maker_name is None:
+            wanted = " or ".join(f"`{name}()`" for name in order)
+            message = f"the file does not define {wanted}, which returns the example inputs"
+            raise SourceError(Problem("source-form", message, self.name.path, 0, self.offer()))
+        maker = getattr(self.module, maker_name)
+        values = self.call(maker, f"`{maker_name}()`")
+        if isinstance(values, torch.Tensor):
+            return (values,), {}
+        if isinstance(values, dict):
+            return (), values
+        if isinstance(values, (list, tuple)):
+            return tuple(values), {}
+        message = f"`{maker_name}()` returned a {type(values).__name__}; a list of tensors is expected"
+        raise SourceError(Problem("source-form", message, self.name.path, self.line_of(maker)))
+
+    def check_signature(self, model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A clear error where the example inputs do not fit forward's parameters."""
+        signature = forward_signature(model)
+        if signature is None:
+            return
+        try:
+            signature.bind(*inputs, **kwargs)
+        except TypeError as error:
+            given = len(inputs) + len(kwargs)
+            what = "forward" if not isinstance(model, FunctionModule) else self.name.member
+            message = f"the {given} example input(s) do not fit `{what}{signature}`: {error}"
+            raise SourceError(Problem("source-form", message, self.name.path, forward_line(model))) from error
+
+    def offer(self) -> str:
+        names = defined_names(parse_file(self.name.path))
+        return f"defined are: {', '.join(names)}" if names else "the file defines nothing"
+
+    def line_of(self, target: Any) -> int:
+        try:
+            return inspect.getsourcelines(target)[1]
+        except (OSError, TypeError):
+            return 0
+
+
+def make_fake_mode() -> FakeTensorMode:
+    """A fake-tensor mode that torch.export accepts for model and inputs."""
+    return FakeTensorMode(shape_env=ShapeEnv(tracked_fakes=[]), allow_non_fake_inputs=True)
+
+
+def needs_values(error: BaseException) -> bool:
+    """Whether `error` says that fake tensors have no values, rather than that the program is wrong."""
+    if type(error).__module__.startswith(("torch._subclasses", "torch.fx", "torch._dynamo")):
+        return True
+    text = str(error).lower()
+    return isinstance(error, (RuntimeError, NotImplementedError, TypeError)) and (
+        "faketensor" in text or "fake tensor" in text or "meta tensor" in text or "data-dependent" in text
+    )
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seeds the generators; a file that seeds by itself gets other numbers for each non-zero `seed`."""
+    import random
+
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+    original = torch.manual_seed
+    original(seed)
+    if seed:
+        torch.manual_seed = lambda value: original((int(value) + 1_000_003 * seed) % 2**63)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch.manual_seed = original
+
+
+def required_parameters(function: Callable[..., Any]) -> list[str]:
+    """Names of the parameters without which `function` cannot be called."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ["?"]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
+
+
+def forward_signature(model: nn.Module) -> inspect.Signature | None:
+    """The signature of forward, or of the function that the module wraps."""
+    if isinstance(model, FunctionModule):
+        return model.__signature__
+    try:
+        return inspect.signature(model.forward)
+    except (TypeError, ValueError):
+        return None
+
+
+def forward_line(model: nn.Module) -> int:
+    """The line where forward is defined, or 0."""
+    function = model._function if isinstance(model, FunctionModule) else type(model).forward
+    code = getattr(function, "__code__", None)
+    return code.co_firstlineno if code is not None else 0
+
+
+def input_names(model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:
+    """One identifier per leaf of (inputs, kwargs), after forward's parameters."""
+    names: list[str] = []
+    signature = forward_signature(model)
+    parameters = list(signature.parameters.values()) if signature else []
+    labels: list[str] = []
+    for position in range(len(inputs)):
+        if position < len(parameters) and parameters[position].kind is not inspect.Parameter.VAR_POSITIONAL:
+            labels.append(parameters[position].name)
+        else:
+            labels.append(f"x{position}")
+    used: set[str] = set()
+    leaves, _ = pytree.tree_flatten_with_path((inputs, kwargs))
+    for path, _ in leaves:
+        keys = [re.sub(r"[^0-9A-Za-z]+", "_", str(key)).strip("_") for key in path[1:]]
+        if str(path[0]) == "[0]":
+            keys[0] = labels[int(keys[0])]
+        base = identifier("_".join(keys))
+        name, count = base, 1
+        while name in used:
+            count += 1
+            name = f"{base}_{count}"
+        used.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def identifier(text: str) -> str:
+    """`text` as an identifier: letters, digits, underscores, not starting with a digit."""
+    clean = re.sub(r"[^0-9A-Za-z_]+", "_", text).strip("_") or "program"
+    return clean if not clean[0].isdigit() else f"p{clean}"

@@ -1,0 +1,109 @@
+"""Writes and reads safetensors files tensor by tensor, without a second copy of the data in memory."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import struct
+from types import TracebackType
+from typing import Any
+
+import torch
+
+HEADER_ROOM = 1 << 18
+
+DTYPES: dict[torch.dtype, str] = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.float8_e4m3fn: "F8_E4M3",
+    torch.float8_e5m2: "F8_E5M2",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+
+
+class TensorFileWriter:
+    """Appends tensors to `path + suffix` and renames the file to `path` when all are there.
+
+    Used as a context manager; an exception inside removes the partial file. `room` is the number of tensors for
+    which the header keeps place.
+    """
+
+    def __init__(self, path: str, part: str, room: int) -> None:
+        self._path = path
+        self._part = part
+        self._room = HEADER_ROOM + 512 * room
+        self._entries: dict[str, Any] = {}
+        self._size = 0
+        self._file = open(part, "wb")  # noqa: SIM115
+        self._file.seek(8 + self._room)
+
+    def __enter__(self) -> TensorFileWriter:
+        return self
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def add(self, name: str, tensor: torch.Tensor) -> None:
+        """Appends one tensor; its name must be new."""
+        if name in self._entries:
+            raise ValueError(f"tensor `{name}` is written twice")
+        if tensor.dtype not in DTYPES:
+            raise TypeError(f"a tensor of type {tensor.dtype} cannot be written")
+        data = tensor.detach().cpu().contiguous()
+        count = data.numel() * data.element_size()
+        if count:
+            data.reshape(-1).view(torch.uint8).numpy().tofile(self._file)
+        self._entries[name] = {
+            "dtype": DTYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [self._size, self._size + count],
+        }
+        self._size += count
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                header = json.dumps(self._entries, separators=(",", ":")).encode()
+                if len(header) > self._room:
+                    raise ValueError(f"{len(self._entries)} tensors do not fit the file's header")
+                self._file.seek(0)
+                self._file.write(struct.pack("<Q", self._room) + header.ljust(self._room))
+                self._file.close()
+                os.replace(self._part, self._path)
+        finally:
+            self._file.close()
+            if os.path.exists(self._part):
+                os.unlink(self._part)
+
+
+def read_tensors(path: str) -> dict[str, torch.Tensor]:
+    """All tensors of a file, as copies."""
+    types = {name: dtype for dtype, name in DTYPES.items()}
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+        base = 8 + length
+        result: dict[str, torch.Tensor] = {}
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            dtype, shape = types[entry["dtype"]], entry["shape"]
+            begin, end = entry["data_offsets"]
+            file.seek(base + begin)
+            data = bytearray(file.read(end - begin))
+            count = math.prod(shape)
+            if len(data) != count * torch.empty(0, dtype=dtype).element_size():
+                raise ValueError(f"{path}: tensor `{name}` is cut off")
+            flat = torch.frombuffer(data, dtype=dtype) if count else torch.empty(0, dtype=dtype)
+            result[name] = flat.reshape(shape)
+    return result

@@ -1,0 +1,179 @@
+"""What a forked worker does for one request. Returns plain values; the zygote does the sending."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from solar.problems import Problem, SourceError, describe, raised, traceback_tail
+from solar.source_name import parse_source
+
+Progress = Callable[[str], None]
+MEMORY_SIGNS = ("can't allocate memory", "not enough memory", "cannot allocate memory", "std::bad_alloc", "memoryerror")
+
+
+def handle(request: dict[str, Any], progress: Progress = lambda _: None) -> dict[str, Any]:
+    """The result of `inspect`, `trace` or `golden`. Raises SourceError for everything that is wrong."""
+    actions = {"inspect": inspect_source, "trace": trace_source, "golden": golden_run}
+    action = actions.get(request.get("do", ""))
+    if action is None:
+        raise SourceError(Problem("worker-failed", f"unknown request `{request.get('do')}`"))
+    try:
+        return action(request, progress)
+    except SourceError:
+        raise
+    except MemoryError as error:
+        raise SourceError(out_of_memory(error)) from error
+    except OSError as error:
+        if error.filename in (request.get("out"), part_name(str(request.get("out")))):
+            message = f"cannot write {request['out']}: {error.strerror}"
+            raise SourceError(Problem("output-file", message)) from error
+        raise
+
+
+def problems_of(error: BaseException) -> tuple[Problem, ...]:
+    """The problems of an exception that came out of `handle`."""
+    if isinstance(error, SourceError):
+        return tuple(memory_problem(problem) for problem in error.problems)
+    if any(sign in str(error).lower() for sign in MEMORY_SIGNS):
+        return (out_of_memory(error),)
+    return (Problem("worker-failed", f"the worker raised {describe(error)}", traceback_tail=traceback_tail(error, "")),)
+
+
+def memory_problem(problem: Problem) -> Problem:
+    """A failed allocation in the user's program is a limit, not a mistake of the program."""
+    if problem.kind == "source-raised" and any(sign in problem.message.lower() for sign in MEMORY_SIGNS):
+        message = f"{problem.message.split(' raised ')[0]} needs more memory than it may use"
+        return Problem("worker-limit", message, problem.file, problem.line, problem.hint, problem.traceback_tail)
+    return problem
+
+
+def out_of_memory(error: BaseException) -> Problem:
+    """The problem for an allocation that failed."""
+    return Problem("worker-limit", "the program needs more memory than it may use", traceback_tail=str(error)[:400])
+
+
+def part_name(out: str) -> str:
+    """The temporary name beside `out` that this process writes to."""
+    return f"{out}.{os.getpid()}.part"
+
+
+def write_text(out: str, text: str) -> None:
+    """Writes a file under a temporary name and renames it."""
+    part = part_name(out)
+    try:
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, out)
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
+
+
+def inspect_source(request: dict[str, Any], _: Progress) -> dict[str, Any]:
+    """Reads the file without running it."""
+    from solar.constants import defined_names, find_constants, parse_file
+
+    name = parse_source(request["source"])
+    tree = parse_file(name.path)
+    return {
+        "path": name.path,
+        "member": name.member,
+        "defines": defined_names(tree),
+        "constants": [constant.to_json() for constant in find_constants(tree)],
+    }
+
+
+def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Traces on fake tensors and writes the program's text."""
+    from solar.frontends.torch import trace
+    from solar.sources import load
+    from solar.tensorfile import TensorFileWriter
+
+    progress("loading the source")
+    loaded = load(request["source"], request.get("overrides"), fake=True)
+    progress("tracing")
+    try:
+        traced = trace(loaded)
+    except SourceError as error:
+        if any(problem.kind != "trace-failed" for problem in error.problems):
+            raise
+        raise SourceError(*(own_mistake(loaded) or error.problems)) from error
+    except MemoryError:
+        raise
+    except Exception as error:
+        problem = raised(error, loaded.path, "tracing `forward`", "trace-failed")
+        raise SourceError(*(own_mistake(loaded) or (problem,))) from error
+    result: dict[str, Any] = {
+        "alir": request["out"],
+        "name": loaded.name,
+        "form": loaded.form,
+        "mode": loaded.mode,
+        "warnings": list(traced.warnings),
+        "ports": [
+            {"name": p.name, "role": p.role} | {k: getattr(p, k, None) for k in ("index", "key", "dtype")}
+            for p in traced.ports
+        ],
+    }
+    constants = getattr(traced, "constants", None)
+    if constants:
+        path = f"{request['out']}.constants.safetensors"
+        with TensorFileWriter(path, part_name(path), room=len(constants)) as file:
+            for name, tensor in constants.items():
+                file.add(name, tensor)
+        result["constants"] = path
+    write_text(request["out"], traced.text)
+    return result
+
+
+def own_mistake(loaded: Any) -> tuple[Problem, ...]:
+    """The program's own mistake behind a failed trace, if forward fails on its fake inputs too."""
+    import torch
+
+    from solar.golden import output_tensors
+    from solar.sources import needs_values
+
+    try:
+        with torch.no_grad(), loaded.fake_mode:
+            outputs = loaded.model(*loaded.inputs, **loaded.kwargs)
+        output_tensors(outputs, loaded)
+    except SourceError as error:
+        return error.problems
+    except Exception as error:
+        if not needs_values(error):
+            return (raised(error, loaded.path, "`forward`"),)
+        place = raised(error, loaded.path, "`forward`")
+        message = f"`forward` depends on the values of tensors, which a trace does not have: {describe(error)[:300]}"
+        return (Problem("trace-failed", message, place.file, place.line, "", place.traceback_tail),)
+    return ()
+
+
+def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Runs the original for real and writes its tensors."""
+    from solar.golden import Port, run_golden
+    from solar.sources import load
+
+    progress("building the original")
+    seed = int(request.get("seed", 0))
+    loaded = load(request["source"], request.get("overrides"), fake=False, seed=seed)
+    mode = loaded.mode
+    ports = [Port(p["name"], p["role"], p.get("index"), p.get("key"), p.get("dtype")) for p in request["ports"]]
+    run = run_golden(
+        loaded,
+        ports,
+        seed=seed,
+        distribution=request.get("distribution", "example"),
+        out=request["out"],
+        part=part_name(request["out"]),
+        want_f64=bool(request.get("want_f64", False)),
+        constants=request.get("constants"),
+        progress=progress,
+    )
+    return {
+        "path": request["out"],
+        "outputs": list(run.outputs),
+        "has_f64": run.has_f64,
+        "mode": mode,
+        "warnings": list(run.warnings),
+    }

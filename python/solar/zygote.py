@@ -1,0 +1,439 @@
+"""The process that imports the framework once and forks a worker per request.
+
+It runs no operation of the framework and starts no thread, so that forks are safe. It supervises its workers: wall
+time, resident memory and number of processes, each over the worker and all of its descendants. When its input ends,
+or its parent does, it kills what it started and exits. See protocol.json for the messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import faulthandler
+import gc
+import os
+import platform
+import re
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from solar import limits, protocol
+from solar.limits import Limits
+from solar.problems import Problem
+
+LOG_BYTES = 32 << 10
+TICK = 0.02
+DUMP_SECONDS = 1.0
+DUMP_SIGNAL = signal.SIGUSR2  # makes a worker write where it is
+OLDEST_TORCH = (2, 13)
+
+
+@dataclass(slots=True)
+class Job:
+    """A worker at work."""
+
+    request: dict[str, Any]
+    limits: Limits
+    pid: int
+    reply_fd: int
+    log_fd: int
+    begin: float
+    lines: protocol.LineBuffer = field(default_factory=protocol.LineBuffer)
+    log: bytearray = field(default_factory=bytearray)
+    peak: int = 0
+    log_open: bool = True
+
+
+class Zygote:
+    """Reads requests, forks workers, watches them, answers."""
+
+    def __init__(self, in_fd: int, out_fd: int, jobs: int) -> None:
+        self.in_fd = in_fd
+        self.out_fd = out_fd
+        self.max_jobs = jobs
+        self.lines = protocol.LineBuffer()
+        self.waiting: deque[dict[str, Any]] = deque()
+        self.jobs: dict[int, Job] = {}
+        self.isolated = limits.can_leave_network()
+        self.framework_problem = ""
+
+    def run(self) -> None:
+        """Serves until the input ends."""
+        self.send(self.hello())
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until here it ends the process at once
+        gc.collect()
+        gc.freeze()
+        try:
+            while self.turn():
+                pass
+        finally:
+            self.kill_all()
+
+    def hello(self) -> dict[str, Any]:
+        version, self.framework_problem = preload()
+        return {
+            "event": "hello",
+            "protocol": protocol.version(),
+            "python": platform.python_version(),
+            "torch": version,
+            "problem": self.framework_problem,
+            "isolated": self.isolated,
+        }
+
+    def send(self, message: dict[str, Any]) -> None:
+        data = memoryview(protocol.encode(message))
+        while data:
+            try:
+                data = data[os.write(self.out_fd, data) :]
+            except BlockingIOError:
+                select.select([], [self.out_fd], [])
+            except BrokenPipeError:
+                raise SystemExit(0) from None
+
+    def turn(self) -> bool:
+        """One round of the loop. False when the input has ended."""
+        while self.waiting and len(self.jobs) < self.max_jobs:
+            self.start(self.waiting.popleft())
+        by_fd = {job.reply_fd: job for job in self.jobs.values()}
+        logs = {job.log_fd: job for job in self.jobs.values() if job.log_open}
+        ready, _, _ = select.select([self.in_fd, *by_fd, *logs], [], [], TICK if self.jobs else None)
+        for fd in ready:
+            if fd in logs:
+                read_log(logs[fd])
+        for fd in ready:
+            if fd in by_fd:
+                self.read_reply(by_fd[fd])
+        for job in list(self.jobs.values()):
+            self.watch(job)
+        self.reap_orphans()
+        return self.in_fd not in ready or self.read_requests()
+
+    def read_requests(self) -> bool:
+        data = os.read(self.in_fd, 1 << 16)
+        if not data:
+            return False
+        for line in self.lines.feed(data):
+            request = protocol.json.loads(line)
+            if request.get("do") == "cancel":
+                self.cancel(request.get("id"))
+            else:
+                self.waiting.append(request)
+        return True
+
+    def cancel(self, identity: Any) -> None:
+        self.waiting = deque(request for request in self.waiting if request.get("id") != identity)
+        for job in list(self.jobs.values()):
+            if job.request.get("id") == identity:
+                self.finish(job, [Problem("interrupted", "the request was cancelled")])
+
+    def start(self, request: dict[str, Any]) -> None:
+        """Forks a worker for the request."""
+        if self.framework_problem and request.get("do") != "inspect":
+            problem = Problem("no-framework", self.framework_problem, hint="pip install torch==2.13.0")
+            self.send(failure(request, [problem], isolated=self.isolated))
+            return
+        allowed = Limits.from_json(request.get("limits", {}))
+        reply_read, reply_write = os.pipe()
+        log_read, log_write = os.pipe()
+        begin = time.monotonic()
+        self.send({"id": request.get("id"), "event": "started"})
+        pid = os.fork()
+        if pid == 0:
+            close = [self.in_fd, self.out_fd, reply_read, log_read]
+            close += [fd for job in self.jobs.values() for fd in (job.reply_fd, job.log_fd)]
+            become_worker(request, allowed, reply_write, log_write, close)
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)
+        os.close(reply_write)
+        os.close(log_write)
+        os.set_blocking(log_read, False)
+        self.jobs[pid] = Job(request, allowed, pid, reply_read, log_read, begin)
+
+    def read_reply(self, job: Job) -> None:
+        """Forwards what a worker says; an end without an answer is a crash."""
+        data = os.read(job.reply_fd, 1 << 16)
+        if not data:
+            self.crashed(job)
+            return
+        try:
+            for line in job.lines.feed(data):
+                message = protocol.json.loads(line)
+                if message.get("event") == "done":
+                    read_log(job)
+                    if not message["ok"]:
+                        message["log"] = log_text(job)
+                    message["peak_rss"] = max(job.peak, message["peak_rss"])
+                    self.close(job, message)
+                    return
+                self.send(message)
+        except (ValueError, KeyError, AttributeError):
+            self.finish(job, [Problem("worker-failed", "the worker's answer cannot be read")])
+
+    def crashed(self, job: Job) -> None:
+        _, status = os.waitpid(job.pid, 0) if ended_soon(job.pid) else (0, 0)
+        read_log(job)
+        path = str(job.request.get("source", "")).split(":")[0]
+        file, line = place_in_log(job, path)
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            message = f"the program crashed with {signal.Signals(number).name}"
+            hint = "the system may be short of memory" if number == signal.SIGKILL else ""
+            problem = Problem("worker-failed", message, file, line, hint)
+        else:
+            message = f"the program ended the process (exit status {os.waitstatus_to_exitcode(status)})"
+            problem = Problem("worker-failed", message, file, line)
+        self.finish(job, [problem])
+
+    def watch(self, job: Job) -> None:
+        """Applies the limits."""
+        if job.pid not in self.jobs:
+            return
+        use = limits.use_of(job.pid)
+        job.peak = max(job.peak, use.resident_bytes)
+        allowed = job.limits
+        elapsed = time.monotonic() - job.begin
+        if use.resident_bytes > allowed.memory_bytes:
+            what = f"used more than {allowed.memory_bytes / 2**30:.3g} GiB of memory"
+        elif use.processes > allowed.processes:
+            what = f"started more than {allowed.processes} processes"
+        elif elapsed > allowed.wall_seconds:
+            what = f"ran longer than {allowed.wall_seconds:.3g} s"
+        else:
+            return
+        file, line = where_it_is(job)
+        doing = {"golden": "running the original", "trace": "tracing the program"}.get(job.request.get("do", ""), "it")
+        self.finish(job, [Problem("worker-limit", f"{doing} {what}", file, line)])
+
+    def finish(self, job: Job, problems: list[Problem]) -> None:
+        """Ends a job that has not answered by itself."""
+        message = failure(job.request, problems, isolated=self.isolated, seconds=time.monotonic() - job.begin)
+        message |= {"log": log_text(job), "peak_rss": job.peak}
+        self.close(job, message)
+
+    def close(self, job: Job, message: dict[str, Any]) -> None:
+        """Kills what is left of a worker, removes its partial file, answers."""
+        del self.jobs[job.pid]
+        limits.kill_tree(job.pid)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(job.pid, 0)
+        self.reap_orphans()
+        os.close(job.reply_fd)
+        os.close(job.log_fd)
+        remove_parts(job)
+        self.send(message)
+
+    def reap_orphans(self) -> None:
+        """Kills processes that a worker detached from itself."""
+        for pid in limits.children_of(os.getpid()):
+            if pid not in self.jobs:
+                limits.kill_tree(pid)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+
+    def kill_all(self) -> None:
+        """Kills all workers and whatever they started; removes their partial files."""
+        for job in self.jobs.values():
+            limits.kill_tree(job.pid)
+            remove_parts(job)
+        while left := limits.children_of(os.getpid()):
+            for pid in left:
+                limits.kill_tree(pid)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+
+
+def preload() -> tuple[str | None, str]:
+    """Imports the framework and the tracer. Returns torch's version, and a problem or an empty text."""
+    try:
+        import torch
+    except ImportError as error:
+        return None, f"torch cannot be imported by {sys.executable}: {error}"
+    version = str(torch.__version__)
+    numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
+    if numbers < OLDEST_TORCH:
+        return version, f"torch {version} is too old; 2.13 or newer is needed"
+    import torch._export.non_strict_utils
+    import torch.export._trace
+    import torch.fx.experimental.proxy_tensor
+
+    import solar.golden
+    import solar.worker
+
+    with contextlib.suppress(ImportError):  # a broken tracer is reported by the trace that needs it
+        import solar.frontends.torch  # noqa: F401
+    return version, ""
+
+
+def become_worker(
+    request: dict[str, Any], allowed: Limits, reply_fd: int, log_fd: int, close: list[int]
+) -> NoReturn:
+    """The life of a forked worker: never returns."""
+    parent = os.getppid()
+    status = 1
+    try:
+        os.setpgid(0, 0)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        for fd in close:
+            os.close(fd)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(log_fd, 1)
+        os.dup2(log_fd, 2)
+        os.close(null)
+        os.close(log_fd)
+        sys.stdin, sys.stdout, sys.stderr = (
+            open(fd, mode, buffering=1, errors="replace", closefd=False)  # noqa: SIM115
+            for fd, mode in ((0, "r"), (1, "w"), (2, "w"))
+        )
+        isolated = limits.leave_network()
+        limits.die_with_parent(parent)
+        limits.restrict(allowed)
+        faulthandler.enable(2)
+        faulthandler.register(DUMP_SIGNAL, 2, all_threads=False, chain=False)
+        os.set_inheritable(reply_fd, False)
+        message = work(request, allowed, isolated, reply_fd)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        send_all(reply_fd, protocol.encode(message))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def work(request: dict[str, Any], allowed: Limits, isolated: bool, reply_fd: int) -> dict[str, Any]:
+    """Does the request; the answer, with what it cost."""
+    from solar.worker import handle, problems_of
+
+    begin = time.monotonic()
+    identity = request.get("id")
+
+    def progress(text: str) -> None:
+        send_all(reply_fd, protocol.encode({"id": identity, "event": "progress", "text": text}))
+
+    try:
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(allowed.threads or len(os.sched_getaffinity(0)))
+        message = {"id": identity, "event": "done", "ok": True, "result": handle(request, progress)}
+    except BaseException as error:
+        message = failure(request, list(problems_of(error)), isolated=isolated)
+    message["isolated"] = isolated
+    message["seconds"] = time.monotonic() - begin
+    message["peak_rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return message
+
+
+def failure(
+    request: dict[str, Any], problems: list[Problem], *, isolated: bool, seconds: float = 0.0
+) -> dict[str, Any]:
+    """The answer to a request that failed."""
+    return {
+        "id": request.get("id"),
+        "event": "done",
+        "ok": False,
+        "isolated": isolated,
+        "seconds": seconds,
+        "peak_rss": 0,
+        "log": "",
+        "problems": [problem.to_json() for problem in problems],
+    }
+
+
+def send_all(fd: int, data: bytes) -> None:
+    """Writes all bytes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def ended_soon(pid: int) -> bool:
+    """Whether a process whose pipe is closed ends within a moment; it is left to be waited for."""
+    for _ in range(100):
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def where_it_is(job: Job) -> tuple[str, int]:
+    """The user's file and the line that the worker is at, 0 where it does not say so within a moment."""
+    path = str(job.request.get("source", "")).split(":")[0]
+    with contextlib.suppress(OSError):
+        os.kill(job.pid, DUMP_SIGNAL)
+    patience = time.monotonic() + DUMP_SECONDS
+    while job.log_open and time.monotonic() < patience:
+        if limits.use_of(job.pid).resident_bytes > 1.25 * job.limits.memory_bytes:
+            break
+        select.select([job.log_fd], [], [], TICK)
+        read_log(job)
+        if (place := place_in_log(job, path))[1]:
+            return place
+    return place_in_log(job, path)
+
+
+def remove_parts(job: Job) -> None:
+    """Removes the files that a worker had not finished."""
+    out = str(job.request.get("out", ""))
+    for name in (out, f"{out}.constants.safetensors"):
+        with contextlib.suppress(OSError):
+            os.unlink(f"{name}.{job.pid}.part")
+
+
+def read_log(job: Job) -> None:
+    """Takes what the program printed; keeps the end of it."""
+    for _ in range(64):
+        try:
+            data = os.read(job.log_fd, 1 << 16)
+        except BlockingIOError:
+            return
+        if not data:
+            job.log_open = False
+            return
+        job.log += data
+        if len(job.log) > 2 * LOG_BYTES:
+            del job.log[:-LOG_BYTES]
+
+
+def log_text(job: Job) -> str:
+    """The end of what the program printed, as text."""
+    return bytes(job.log[-LOG_BYTES:]).decode(errors="replace")
+
+
+def place_in_log(job: Job, path: str) -> tuple[str, int]:
+    """The innermost frame of the user's file in the dump that faulthandler wrote."""
+    full = os.path.abspath(path)
+    found = re.search(rf'File "{re.escape(full)}", line (\d+)', log_text(job).rpartition("(most recent call first)")[2])
+    return full, int(found[1]) if found else 0
+
+
+def main() -> None:
+    """Runs the zygote on two descriptors."""
+    parser = argparse.ArgumentParser(prog="python -m solar.zygote", description=__doc__.splitlines()[0])
+    parser.add_argument("--in-fd", type=int, default=0, help="where requests are read from")
+    parser.add_argument("--out-fd", type=int, default=1, help="where answers are written to")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="workers at a time")
+    options = parser.parse_args()
+    in_fd, out_fd = os.dup(options.in_fd), os.dup(options.out_fd)
+    if options.out_fd == 1:
+        os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limits.adopt_orphans()
+    try:
+        Zygote(in_fd, out_fd, max(1, options.jobs)).run()
+    except SystemExit:
+        pass
+    except BaseException:
+        traceback.print_exc()
+        os._exit(70)
+    os._exit(0)  # nothing is left to do; tearing the framework down takes long
+
+
+if __name__ == "__main__":
+    main()

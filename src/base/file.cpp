@@ -1,0 +1,86 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace solar {
+namespace {
+
+Diagnostic file_error(DiagnosticKind kind, const std::string& path, const char* doing, int error) {
+  return {.kind = kind, .message = fmt::format("cannot {} `{}`: {}", doing, path, std::strerror(error))};
+}
+
+bool write_all(int fd, const std::string& content) {
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t n = ::write(fd, content.data() + done, content.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
+  struct stat info = {};
+  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    ::close(fd);
+    return file_error(DiagnosticKind::SourceFile, path, "read", EISDIR);
+  }
+  std::string content;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      ::close(fd);
+      return file_error(DiagnosticKind::SourceFile, path, "read", error);
+    }
+    if (n == 0) break;
+    content.append(buffer, static_cast<size_t>(n));
+  }
+  ::close(fd);
+  return content;
+}
+
+Result<Done> write_file(const std::string& path, const std::string& content) {
+  if (path == "-") {
+    if (!write_all(STDOUT_FILENO, content)) {
+      return file_error(DiagnosticKind::OutputFile, "standard output", "write to", errno);
+    }
+    return Done{};
+  }
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    // A device, pipe or terminal is written in place; a directory fails in open below.
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return file_error(DiagnosticKind::OutputFile, path, "write", errno);
+    const bool ok = write_all(fd, content);
+    const int error = errno;
+    ::close(fd);
+    if (!ok) return file_error(DiagnosticKind::OutputFile, path, "write", error);
+    return Done{};
+  }
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return file_error(DiagnosticKind::OutputFile, path, "write", errno);
+  const bool written = write_all(fd, content);
+  int error = errno;
+  ::close(fd);
+  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return Done{};
+  if (written) error = errno;
+  ::unlink(temporary.c_str());
+  return file_error(DiagnosticKind::OutputFile, path, "write", error);
+}
+
+}  // namespace solar

@@ -1,0 +1,51 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace solar {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+    }
+  }
+  return row[b.size()];
+}
+
+std::vector<std::string> nearest_names(std::string_view name,
+                                       const std::vector<std::string>& names) {
+  std::vector<std::pair<size_t, std::string>> scored;
+  for (const std::string& candidate : names) {
+    const bool prefix = !name.empty() && candidate.starts_with(name);
+    const size_t distance = prefix ? 0 : edit_distance(name, candidate);
+    if (prefix || distance <= std::max<size_t>(1, name.size() / 3)) {
+      scored.emplace_back(distance, candidate);
+    }
+  }
+  std::stable_sort(scored.begin(), scored.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> nearest;
+  for (const auto& [distance, candidate] : scored) {
+    if (nearest.size() < 3) nearest.push_back(candidate);
+  }
+  return nearest;
+}
+
+std::string quoted_choices(const std::vector<std::string>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += i + 1 == names.size() ? " or " : ", ";
+    out += '`' + names[i] + '`';
+  }
+  return out;
+}
+
+}  // namespace solar

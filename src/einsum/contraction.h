@@ -1,0 +1,45 @@
+#pragma once
+// Multiply-accumulates of a kernel: which nests sum products, and how many products are needed.
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "einsum/kernel_reader.h"
+
+namespace solar::einsum {
+
+/// One factor of a product: the reads below it, and the loops it depends on.
+struct Factor {
+  std::vector<FoldedAccess> reads = {};
+  std::vector<int32_t> accesses = {};  // the kernel's, for types and subscripts as written
+  LoopMask loops = 0;
+};
+
+/// A sum over at least one loop of a product of two or more different factors.
+struct Contraction {
+  std::vector<Factor> factors = {};  // different ones
+  int32_t products = 0;              // multiplications on the way to the sum
+};
+
+/// All products that the kernel sums; empty if it is no contraction.
+std::vector<Contraction> contractions_of(const KernelReader& reader);
+
+LoopMask target_mask(const ir::Kernel& kernel);
+
+/// Multiply-accumulates at the best pairwise order, over the points of `domain`: a pair that shares no summed loop
+/// is elementwise, a loop of one factor only is summed before. nullopt: does not fit 64 bits.
+std::optional<int64_t> useful_macs(const Contraction& contraction, const ir::Kernel& kernel,
+                                   const Region& domain);
+/// The box times (factors - 1), periodic guards kept.
+std::optional<int64_t> nominal_macs(const Contraction& contraction, const KernelReader& reader);
+
+/// Some read combines a target loop with a reduced loop so that windows overlap.
+bool has_window(const Contraction& contraction, const KernelReader& reader);
+
+/// The type that the multiplications run in: the widest of the operands, where an intermediate made inside the
+/// operator (`is_inside`) does not count if another operand comes from outside.
+ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program, const ir::Kernel& kernel,
+                         const std::function<bool(ir::TensorId)>& is_inside);
+
+}  // namespace solar::einsum

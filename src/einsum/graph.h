@@ -1,0 +1,127 @@
+#pragma once
+// The lifted program: a graph of extended einsums (nodes) grouped into source operators, with exact counts and
+// footprints. A plain value; the bounds and reports read it and compute nothing of it anew.
+//
+// Dead code, views and what can be computed without any input are not in it. Counts that a bound uses
+// (macs_useful, minimum bytes) are exact, or, where `exact` is false, too small, never too large.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "ir/core.h"
+
+namespace solar::einsum {
+
+enum class NodeId : int32_t {};
+enum class OperatorId : int32_t {};
+constexpr size_t index(NodeId id) { return static_cast<size_t>(id); }
+constexpr size_t index(OperatorId id) { return static_cast<size_t>(id); }
+
+/// Bytes that depend on the values of index tensors: proved minimum, at the example inputs, proved maximum.
+struct ByteRange {
+  Bytes min = {};
+  Bytes example = {};
+  Bytes max = {};
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+/// Useful multiply-accumulates of one kind: what they multiply, and whether they belong to a convolution (which
+/// frameworks may run at another rate).
+struct MacClass {
+  ir::ElementType type = ir::ElementType::F32;
+  bool is_convolution = false;
+  Macs macs = {};
+  friend bool operator==(const MacClass&, const MacClass&) = default;
+};
+
+/// One kernel or concat.
+struct Node {
+  NodeId id = {};
+  OperatorId op = {};
+  int32_t statement = -1;  // index into the program's statements
+  ir::TensorId output = {};
+  std::string name = {};    // of the output
+  std::string einsum = {};  // p[b,s,n] = sum{k} x[b,s,k] * w[n,k]
+  bool is_contraction = false;
+  bool is_convolution = false;
+  ir::ElementType mac_type = ir::ElementType::F32;
+  Macs macs = {};         // nominal: the box, inequality guards ignored, periodic ones kept
+  Macs macs_useful = {};  // points that contribute to a used element and are not structurally zero
+  int64_t elementwise_ops = 0;  // at useful points, without the multiply-adds counted as MACs
+  int64_t special_ops = 0;      // likewise: exp, log, tanh, erf, sqrt, pow, division by a tensor, ...
+  std::optional<std::string> formula = {};  // of `macs` in the program's dims
+  bool exact = true;                        // macs_useful
+};
+
+/// What an operator reads from, or writes for, the rest of the program.
+struct Transfer {
+  ir::TensorId tensor = {};
+  ByteRange bytes = {};
+};
+
+/// One source operator: an `op` group, or a kernel outside any group.
+struct Operator {
+  OperatorId id = {};
+  int32_t group = -1;
+  std::string name = {};    // `aten.linear`; the output's name for a kernel outside groups
+  std::string at = {};
+  std::string module = {};
+  std::string einsum = {};  // of its largest node
+  std::vector<NodeId> nodes = {};
+  std::vector<OperatorId> producers = {};
+  std::vector<OperatorId> consumers = {};
+  Macs macs = {};  // the group's declared count, or its nodes'
+  Macs macs_useful = {};
+  std::vector<MacClass> mac_classes = {};  // of macs_useful; their sum
+  int64_t elementwise_ops = 0;
+  int64_t special_ops = 0;
+  std::optional<std::string> formula = {};
+  std::vector<Transfer> reads = {};
+  std::vector<Transfer> writes = {};
+  ByteRange bytes_in = {};   // distinct elements from outside the operator
+  ByteRange bytes_out = {};  // distinct elements used outside it
+  bool exact = true;
+};
+
+/// What the program touches of one port: reads, or (outputs, updates) writes.
+struct Footprint {
+  ir::TensorId tensor = {};
+  ir::Role role = ir::Role::Input;
+  Elements elements = {};  // proved minimum
+  ByteRange bytes = {};
+};
+
+struct Totals {
+  Macs macs = {};
+  Macs macs_useful = {};
+  Flops flops = {};
+  int64_t elementwise_ops = 0;
+  int64_t special_ops = 0;
+  ByteRange bytes_read_inputs = {};    // inputs and rng
+  ByteRange bytes_read_params = {};    // params, buffers, state, const
+  ByteRange bytes_written_outputs = {};  // outputs and updated state
+  bool depends_on_data = false;          // some reads do
+  bool example_known = true;             // the values of all index tensors were given
+};
+
+struct Graph {
+  std::string program = {};
+  std::vector<Node> nodes = {};          // in execution order
+  std::vector<Operator> operators = {};  // in order of their first node
+  std::vector<Footprint> reads = {};     // ports, in signature order; those not read are left out
+  std::vector<Footprint> writes = {};    // stored results of outputs, updated state
+  std::vector<MacClass> mac_classes = {};  // of the whole graph
+  Totals totals = {};
+  bool exact = true;
+  /// What the counts take for granted: `dense-intermediates` (some structural zeros may be counted as work),
+  /// `both-branches-read` (a select on data reads both), `one-row-gathers` (a data-dependent read of an
+  /// intermediate is counted as if all indices were 0).
+  std::vector<std::string> assumptions = {};
+
+  const Node& node(NodeId id) const { return nodes[index(id)]; }
+  const Operator& op(OperatorId id) const { return operators[index(id)]; }
+};
+
+}  // namespace solar::einsum

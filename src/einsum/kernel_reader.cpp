@@ -1,0 +1,384 @@
+#include "einsum/kernel_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace solar::einsum {
+
+namespace {
+
+using ir::ScalarNode;
+using ir::ScalarOp;
+
+constexpr int kMaximumVisits = 100'000;
+constexpr size_t kMaximumClauses = 16;
+
+std::vector<int64_t> extents_of(const ir::Kernel& kernel) {
+  std::vector<int64_t> extents;
+  for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
+  return extents;
+}
+
+std::vector<Linear> loops_of(const ir::Kernel& kernel) {
+  std::vector<Linear> loops;
+  for (size_t i = 0; i < kernel.loops.size(); ++i) loops.push_back(single(static_cast<int32_t>(i)));
+  return loops;
+}
+
+// a or b, each a conjunction of clauses: every clause of one with every clause of the other.
+Conditions either(const Conditions& a, const Conditions& b) {
+  if (a.all.empty() || b.all.empty()) return {{}, (a.all.empty() && a.exact) || (b.all.empty() && b.exact)};
+  Conditions result{{}, a.exact && b.exact};
+  for (const Constraint& x : a.all) {
+    for (const Constraint& y : b.all) {
+      if (x.set || y.set || result.all.size() == kMaximumClauses) {
+        result.exact = false;
+        continue;
+      }
+      Constraint both = x;
+      both.support |= y.support;
+      both.any_of.insert(both.any_of.end(), y.any_of.begin(), y.any_of.end());
+      result.all.push_back(std::move(both));
+    }
+  }
+  return result;
+}
+
+Conditions both(Conditions a, const Conditions& b) {
+  a.all.insert(a.all.end(), b.all.begin(), b.all.end());
+  a.exact = a.exact && b.exact;
+  return a;
+}
+
+}  // namespace
+
+KernelReader::KernelReader(const ProducerIndex& index, const ir::Kernel& kernel,
+                           const SpecialRegions& specials)
+    : kernel_(&kernel), specials_(&specials), nest_(extents_of(kernel)) {
+  const std::vector<Linear> map =
+      nest_.import(kernel.atoms, loops_of(kernel),
+                   [&](Nest& nest, Atom atom) { return fold_data_read(index, nest, std::move(atom)); });
+  for (const ir::Access& access : kernel.accesses) {
+    std::vector<Linear> subscripts;
+    for (const Linear& subscript : access.subscripts) subscripts.push_back(nest_.import(subscript, map));
+    plain_.push_back(subscripts);
+    folded_.push_back(fold(index, nest_, access.tensor, std::move(subscripts)));
+  }
+  for (const Linear& linear : kernel.linears) linears_.push_back(nest_.import(linear, map));
+  for (const Guard& guard : kernel.guards) guards_.push_back(nest_.import(guard, map));
+}
+
+std::optional<Linear> KernelReader::as_linear(int32_t id) const {
+  const ScalarNode& n = node(id);
+  switch (n.op) {
+    case ScalarOp::Index:
+      if (nest_.reads_data(linear(n.reference))) return std::nullopt;
+      return linear(n.reference);
+    case ScalarOp::Constant:
+      if (!ir::is_integer(n.type)) return std::nullopt;
+      return constant(n.integer);
+    case ScalarOp::Cast:
+      if (!ir::is_integer(n.type) || !ir::is_integer(node(n.a).type)) return std::nullopt;
+      return as_linear(n.a);
+    case ScalarOp::Neg:
+    case ScalarOp::Add:
+    case ScalarOp::Sub:
+    case ScalarOp::Mul: {
+      if (!ir::is_integer(n.type)) return std::nullopt;
+      const auto a = as_linear(n.a);
+      if (!a) return std::nullopt;
+      if (n.op == ScalarOp::Neg) return scale(*a, -1);
+      const auto b = as_linear(n.b);
+      if (!b) return std::nullopt;
+      if (n.op == ScalarOp::Add) return add(*a, *b);
+      if (n.op == ScalarOp::Sub) return subtract(*a, *b);
+      if (a->terms.empty()) return scale(*b, a->constant);
+      if (b->terms.empty()) return scale(*a, b->constant);
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+bool KernelReader::is_constant(int32_t id, double value) const {
+  const ScalarNode& n = node(id);
+  if (n.op == ScalarOp::Cast) return is_constant(n.a, value);
+  if (n.op != ScalarOp::Constant) return false;
+  if (ir::is_float(n.type)) return n.constant == value;
+  return static_cast<double>(n.integer) == value;
+}
+
+std::optional<Linear> KernelReader::compare(const ScalarNode& n, bool positive, Guard::Kind& kind) const {
+  const auto a = as_linear(n.a);
+  const auto b = as_linear(n.b);
+  if (!a || !b) return std::nullopt;
+  ScalarOp op = n.op;
+  if (!positive) {
+    switch (op) {
+      case ScalarOp::Less: op = ScalarOp::GreaterEqual; break;
+      case ScalarOp::LessEqual: op = ScalarOp::Greater; break;
+      case ScalarOp::Greater: op = ScalarOp::LessEqual; break;
+      case ScalarOp::GreaterEqual: op = ScalarOp::Less; break;
+      case ScalarOp::Equal: op = ScalarOp::NotEqual; break;
+      default: op = ScalarOp::Equal; break;
+    }
+  }
+  kind = Guard::Kind::NonNegative;
+  switch (op) {
+    case ScalarOp::Less:
+      return add(subtract(*b, *a), constant(-1));
+    case ScalarOp::LessEqual:
+      return subtract(*b, *a);
+    case ScalarOp::Greater:
+      return add(subtract(*a, *b), constant(-1));
+    case ScalarOp::GreaterEqual:
+      return subtract(*a, *b);
+    default:
+      kind = op == ScalarOp::Equal ? Guard::Kind::Zero : Guard::Kind::NonZero;
+      return subtract(*a, *b);
+  }
+}
+
+Conditions KernelReader::conditions(int32_t id, bool positive) const {
+  const ScalarNode& n = node(id);
+  switch (n.op) {
+    case ScalarOp::Not:
+      return conditions(n.a, !positive);
+    case ScalarOp::And:
+    case ScalarOp::Or: {
+      const Conditions a = conditions(n.a, positive);
+      const Conditions b = conditions(n.b, positive);
+      return (n.op == ScalarOp::And) == positive ? both(a, b) : either(a, b);
+    }
+    case ScalarOp::Cast:
+      if (node(n.a).type == ir::ElementType::Bool) return conditions(n.a, positive);
+      return {{}, false};
+    case ScalarOp::Constant: {
+      const bool value = ir::is_float(n.type) ? n.constant != 0 : n.integer != 0;
+      return value == positive ? Conditions{} : Conditions{{Constraint{}}, true};
+    }
+    case ScalarOp::Load: {
+      if (!positive) return {{}, false};
+      Conditions result{{}, false};
+      zero_conditions(id, result.all);
+      return result;
+    }
+    case ScalarOp::Less:
+    case ScalarOp::LessEqual:
+    case ScalarOp::Greater:
+    case ScalarOp::GreaterEqual:
+    case ScalarOp::Equal:
+    case ScalarOp::NotEqual: {
+      Guard guard;
+      auto value = compare(n, positive, guard.kind);
+      if (!value) {
+        Conditions result{{}, false};
+        // x != 0 needs a nonzero x.
+        if (positive && n.op == ScalarOp::NotEqual && is_constant(n.b, 0)) zero_conditions(n.a, result.all);
+        return result;
+      }
+      guard.value = std::move(*value);
+      return {{guard_constraint(nest_, std::move(guard))}, true};
+    }
+    default:
+      return {{}, false};
+  }
+}
+
+void KernelReader::select_conditions(Special special, const ScalarNode& select,
+                                     std::vector<Constraint>& all) const {
+  const double value = special == Special::Zero ? 0 : -std::numeric_limits<double>::infinity();
+  const auto append = [&](std::vector<Constraint> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  if (is_constant(select.c, value)) {
+    append(conditions(select.a, true).all);
+    append(required_for_other_than(special, select.b));
+  } else if (is_constant(select.b, value)) {
+    append(conditions(select.a, false).all);
+    append(required_for_other_than(special, select.c));
+  }
+}
+
+void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) const {
+  const ScalarNode& n = node(id);
+  switch (n.op) {
+    case ScalarOp::Constant:
+      if (is_constant(id, 0)) all.push_back(Constraint{});
+      return;
+    case ScalarOp::Load: {
+      const FoldedAccess& access = folded(n.reference);
+      const Region& region = specials_->without(Special::Zero, access.base);
+      if (region.is_full()) return;
+      for (const Linear& subscript : access.subscripts) {
+        if (nest_.reads_data(subscript) && !region.empty()) return;
+      }
+      for (Constraint& constraint : memberships(nest_, access.subscripts, region)) {
+        all.push_back(std::move(constraint));
+      }
+      return;
+    }
+    case ScalarOp::Mul:
+      zero_conditions(n.a, all);
+      zero_conditions(n.b, all);
+      return;
+    case ScalarOp::And: {
+      const Conditions found = conditions(id, true);
+      all.insert(all.end(), found.all.begin(), found.all.end());
+      return;
+    }
+    case ScalarOp::Div:
+    case ScalarOp::Neg: case ScalarOp::Abs: case ScalarOp::Sign: case ScalarOp::Sqrt:
+    case ScalarOp::Sin: case ScalarOp::Tan: case ScalarOp::Tanh: case ScalarOp::Sinh:
+    case ScalarOp::Asin: case ScalarOp::Atan: case ScalarOp::Erf: case ScalarOp::Floor:
+    case ScalarOp::Ceil: case ScalarOp::Round: case ScalarOp::Trunc: case ScalarOp::Expm1:
+    case ScalarOp::Log1p: case ScalarOp::Cast:
+      return zero_conditions(n.a, all);
+    case ScalarOp::Exp: case ScalarOp::Sigmoid:
+      return minus_infinity_conditions(n.a, all);
+    case ScalarOp::Max: case ScalarOp::Min:
+      if (is_constant(n.b, 0)) zero_conditions(n.a, all);
+      if (is_constant(n.a, 0)) zero_conditions(n.b, all);
+      return;
+    case ScalarOp::Select:
+      return select_conditions(Special::Zero, n, all);
+    case ScalarOp::Less: case ScalarOp::LessEqual: case ScalarOp::Greater: case ScalarOp::GreaterEqual:
+    case ScalarOp::Equal: case ScalarOp::NotEqual: case ScalarOp::Not: case ScalarOp::Or: {
+      const Conditions found = conditions(id, true);
+      all.insert(all.end(), found.all.begin(), found.all.end());
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>& all) const {
+  const ScalarNode& n = node(id);
+  const auto positive_constant = [&](int32_t operand) {
+    const ScalarNode& c = node(operand);
+    return c.op == ScalarOp::Constant && ir::is_float(c.type) && c.constant > 0 && std::isfinite(c.constant);
+  };
+  switch (n.op) {
+    case ScalarOp::Constant:
+      if (is_constant(id, -std::numeric_limits<double>::infinity())) all.push_back(Constraint{});
+      return;
+    case ScalarOp::Load: {
+      const FoldedAccess& access = folded(n.reference);
+      const Region& region = specials_->without(Special::MinusInfinity, access.base);
+      if (region.is_full()) return;
+      for (const Linear& subscript : access.subscripts) {
+        if (nest_.reads_data(subscript) && !region.empty()) return;
+      }
+      for (Constraint& constraint : memberships(nest_, access.subscripts, region)) {
+        all.push_back(std::move(constraint));
+      }
+      return;
+    }
+    case ScalarOp::Add:
+      minus_infinity_conditions(n.a, all);
+      minus_infinity_conditions(n.b, all);
+      return;
+    case ScalarOp::Sub: case ScalarOp::Cast:
+      return minus_infinity_conditions(n.a, all);
+    case ScalarOp::Mul:
+      if (positive_constant(n.b)) minus_infinity_conditions(n.a, all);
+      if (positive_constant(n.a)) minus_infinity_conditions(n.b, all);
+      return;
+    case ScalarOp::Div:
+      if (positive_constant(n.b)) minus_infinity_conditions(n.a, all);
+      return;
+    case ScalarOp::Log:
+      return zero_conditions(n.a, all);
+    case ScalarOp::Select:
+      return select_conditions(Special::MinusInfinity, n, all);
+    default:
+      return;
+  }
+}
+
+std::vector<Constraint> KernelReader::required_for_other_than(Special special, int32_t node) const {
+  std::vector<Constraint> all;
+  if (special == Special::Zero) {
+    zero_conditions(node, all);
+  } else {
+    minus_infinity_conditions(node, all);
+  }
+  return all;
+}
+
+void KernelReader::index_uses(const Linear& value, const std::vector<Constraint>& when,
+                              std::vector<Use>& uses) const {
+  if (!nest_.reads_data(value)) return;
+  std::vector<bool> needed(nest_.atoms().size(), false);
+  nest_.collect_derived(value, needed);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const Atom& atom = nest_.atoms()[i];
+    if (needed[i] && atom.kind == Atom::Kind::DataRead) uses.push_back({{atom.tensor, atom.operands}, when});
+  }
+}
+
+struct KernelReader::Visit {
+  Uses uses = {};
+  std::vector<bool> visited = {};  // nodes met under no condition
+  int conditional_visits = 0;
+  int data_choices = 0;  // branches chosen by data that we are in
+};
+
+void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit& state) const {
+  if (id < 0) return;
+  if (when.empty() && state.data_choices == 0) {
+    if (state.visited[static_cast<size_t>(id)]) return;
+    state.visited[static_cast<size_t>(id)] = true;
+  } else if (++state.conditional_visits > kMaximumVisits) {
+    state.uses.left_out = true;
+    return;
+  }
+  const ScalarNode& n = node(id);
+  if (n.op == ScalarOp::Load) {
+    const FoldedAccess& access = folded(n.reference);
+    state.uses.all.push_back({access, when, n.reference, state.data_choices > 0});
+    for (const Linear& subscript : access.subscripts) index_uses(subscript, when, state.uses.all);
+  }
+  if (n.op == ScalarOp::Index) index_uses(linear(n.reference), when, state.uses.all);
+  visit(n.a, when, state);
+  if (n.op != ScalarOp::Select) {
+    visit(n.b, when, state);
+    visit(n.c, when, state);
+    return;
+  }
+  const auto branch = [&](int32_t operand, bool positive) {
+    const Conditions found = conditions(n.a, positive);
+    std::vector<Constraint> inside = when;
+    inside.insert(inside.end(), found.all.begin(), found.all.end());
+    if (!found.exact) ++state.data_choices;
+    visit(operand, inside, state);
+    if (!found.exact) --state.data_choices;
+  };
+  branch(n.b, true);
+  branch(n.c, false);
+}
+
+Uses KernelReader::uses(int32_t node) const {
+  Visit state;
+  state.visited.assign(kernel_->nodes.size(), false);
+  visit(node, {}, state);
+  // A read that always happens makes the conditional ones of the same elements superfluous.
+  Uses result{{}, state.uses.left_out};
+  const auto& all = state.uses.all;
+  for (const Use& use : all) {
+    const bool known = std::any_of(result.all.begin(), result.all.end(), [&](const Use& other) {
+      return other.access == use.access && other.when == use.when;
+    });
+    const bool always = std::any_of(all.begin(), all.end(), [&](const Use& other) {
+      return other.when.empty() && !other.chosen && other.access == use.access &&
+             (!use.when.empty() || use.chosen);
+    });
+    if (!known && !always) result.all.push_back(use);
+  }
+  return result;
+}
+
+}  // namespace solar::einsum

@@ -1,0 +1,89 @@
+#pragma once
+// What a kernel's scalar expression says about its index space: which reads happen under which conditions, and
+// where its value is surely zero or minus infinity.
+
+#include <optional>
+#include <vector>
+
+#include "einsum/domain.h"
+#include "einsum/fold.h"
+
+namespace solar::einsum {
+
+/// Values that propagate structurally: 0 * x = 0, exp(-inf) = 0.
+enum class Special : uint8_t { Zero, MinusInfinity };
+
+/// Per stored tensor: outside the region every element surely is the special value.
+struct SpecialRegions {
+  std::vector<Region> not_zero = {};
+  std::vector<Region> not_minus_infinity = {};
+  const Region& without(Special special, ir::TensorId id) const {
+    return (special == Special::Zero ? not_zero : not_minus_infinity)[ir::index(id)];
+  }
+};
+
+/// Necessary conditions for something; `exact` if they are sufficient too.
+struct Conditions {
+  std::vector<Constraint> all = {};
+  bool exact = true;
+};
+
+/// One read, where all of `when` hold.
+struct Use {
+  FoldedAccess access = {};
+  std::vector<Constraint> when = {};
+  int32_t source = -1;  // index into the kernel's accesses; -1: an index tensor
+  bool chosen = false;  // stands in a branch that data chooses; taken as read all the same
+};
+
+struct Uses {
+  std::vector<Use> all = {};
+  bool left_out = false;  // deeply nested conditions: some reads are missing
+};
+
+class KernelReader {
+ public:
+  KernelReader(const ProducerIndex& index, const ir::Kernel& kernel, const SpecialRegions& specials);
+
+  const ir::Kernel& kernel() const { return *kernel_; }
+  Nest& nest() { return nest_; }
+  const Nest& nest() const { return nest_; }
+  const FoldedAccess& folded(int32_t access) const { return folded_[static_cast<size_t>(access)]; }
+  const Linear& linear(int32_t reference) const { return linears_[static_cast<size_t>(reference)]; }
+  const std::vector<Guard>& guards() const { return guards_; }
+  const ir::ScalarNode& node(int32_t id) const { return kernel_->nodes[static_cast<size_t>(id)]; }
+  /// Subscripts before views are folded.
+  const std::vector<Linear>& plain_subscripts(int32_t access) const {
+    return plain_[static_cast<size_t>(access)];
+  }
+
+  /// The node as an index expression, if it is one.
+  std::optional<Linear> as_linear(int32_t node) const;
+  bool is_constant(int32_t node, double value) const;
+  /// When the bool node is true (false, if not `positive`).
+  Conditions conditions(int32_t node, bool positive) const;
+  /// If any of these constraints is violated, the node's value is `special`.
+  std::vector<Constraint> required_for_other_than(Special special, int32_t node) const;
+  /// All reads below `node`, and the index tensors that their subscripts read.
+  Uses uses(int32_t node) const;
+  /// The reads that guards and subscripts do of index tensors, for derived atoms below `value`.
+  void index_uses(const Linear& value, const std::vector<Constraint>& when, std::vector<Use>& uses) const;
+
+ private:
+  struct Visit;
+  void visit(int32_t node, const std::vector<Constraint>& when, Visit& visit) const;
+  std::optional<Linear> compare(const ir::ScalarNode& node, bool positive, Guard::Kind& kind) const;
+  void zero_conditions(int32_t node, std::vector<Constraint>& all) const;
+  void minus_infinity_conditions(int32_t node, std::vector<Constraint>& all) const;
+  void select_conditions(Special special, const ir::ScalarNode& select, std::vector<Constraint>& all) const;
+
+  const ir::Kernel* kernel_;
+  const SpecialRegions* specials_;
+  Nest nest_;
+  std::vector<FoldedAccess> folded_ = {};
+  std::vector<std::vector<Linear>> plain_ = {};
+  std::vector<Linear> linears_ = {};
+  std::vector<Guard> guards_ = {};
+};
+
+}  // namespace solar::einsum

@@ -1,0 +1,26 @@
+#pragma once
+// VerifiedProgram -> Graph: the einsums, what they compute, what they touch.
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "einsum/graph.h"
+#include "ir/core.h"
+
+namespace solar::einsum {
+
+struct LiftOptions {
+  /// The elements of an integer tensor at the example inputs, row-major, if known. Asked for the tensors that
+  /// data-dependent subscripts read (ports or kernel outputs, never views).
+  std::function<std::optional<std::vector<int64_t>>(ir::TensorId)> index_values = {};
+};
+
+/// Fails only where a count does not fit 64 bits, or a nest has more loops than can be counted.
+Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& options = {});
+
+/// The tensors whose values `index_values` is asked for.
+std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program);
+
+}  // namespace solar::einsum

@@ -1,0 +1,299 @@
+#include "einsum/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "einsum/contraction.h"
+
+namespace solar::einsum {
+
+namespace {
+
+using ir::Reduction;
+using ir::ScalarNode;
+using ir::ScalarOp;
+
+constexpr int kMaximumNodes = 80;
+
+class Printer {
+ public:
+  Printer(const KernelReader& reader, const ir::Program& program) : reader_(reader), program_(program) {}
+
+  std::string access(const FoldedAccess& access) const {
+    std::string text = program_.tensor(access.base).name;
+    if (access.subscripts.empty()) return text;
+    return text + list(access.subscripts);
+  }
+
+  std::string list(const std::vector<Linear>& subscripts) const {
+    std::string text = "[";
+    for (const Linear& subscript : subscripts) {
+      if (text.size() > 1) text += ",";
+      text += linear(subscript);
+    }
+    return text + "]";
+  }
+
+  std::string linear(const Linear& value) const {
+    std::string text;
+    for (const ir::Term& term : value.terms) {
+      const int64_t size = std::abs(term.coefficient);
+      if (term.coefficient < 0) {
+        text += text.empty() ? "-" : " - ";
+      } else if (!text.empty()) {
+        text += " + ";
+      }
+      if (size != 1) text += fmt::format("{}*", size);
+      text += atom(term.atom, size != 1);
+    }
+    if (text.empty()) return fmt::format("{}", value.constant);
+    if (value.constant > 0) text += fmt::format(" + {}", value.constant);
+    if (value.constant < 0) text += fmt::format(" - {}", -value.constant);
+    return text;
+  }
+
+  std::string guard(const Guard& guard) const {
+    const char* const relation = guard.kind == Guard::Kind::NonNegative ? ">="
+                                 : guard.kind == Guard::Kind::Zero      ? "=="
+                                                                        : "!=";
+    // Negative terms on the right read better: j <= i instead of i - j >= 0.
+    Linear left;
+    Linear right;
+    for (const ir::Term& term : guard.value.terms) {
+      const Linear one = scale(single(term.atom), std::abs(term.coefficient));
+      (term.coefficient > 0 ? left : right) = add(term.coefficient > 0 ? left : right, one);
+    }
+    (guard.value.constant > 0 ? left : right).constant = std::abs(guard.value.constant);
+    return fmt::format("{} {} {}", linear(left), relation, linear(right));
+  }
+
+  // `outer` is the precedence of the surrounding operator; 0: none.
+  std::string scalar(int32_t id, int outer) {
+    if (++printed_ > kMaximumNodes) return "...";
+    return unwrapped(reader_.node(id), outer);
+  }
+
+ private:
+  std::string atom(int32_t id, bool tight) const {
+    const Nest& nest = reader_.nest();
+    if (id < nest.loop_count()) return reader_.kernel().loops[static_cast<size_t>(id)].name;
+    const Atom& atom = nest.atom(id);
+    const auto operand = [&](const Linear& value) {
+      const bool plain = value.terms.size() == 1 && value.constant == 0 && value.terms[0].coefficient == 1;
+      return plain ? linear(value) : "(" + linear(value) + ")";
+    };
+    const auto all = [&] {
+      std::string text;
+      for (const Linear& value : atom.operands) text += (text.empty() ? "" : ", ") + linear(value);
+      return text;
+    };
+    std::string text;
+    switch (atom.kind) {
+      case Atom::Kind::FloorDiv:
+        text = fmt::format("{} // {}", operand(atom.operands[0]), atom.divisor);
+        break;
+      case Atom::Kind::Mod:
+        text = fmt::format("{} % {}", operand(atom.operands[0]), atom.divisor);
+        break;
+      case Atom::Kind::Min:
+        return "min(" + all() + ")";
+      case Atom::Kind::Max:
+        return "max(" + all() + ")";
+      case Atom::Kind::Select: {
+        std::string conditions;
+        for (const Guard& condition : atom.conditions) {
+          conditions += (conditions.empty() ? "" : " and ") + guard(condition);
+        }
+        return fmt::format("select({}, {})", conditions, all());
+      }
+      default:
+        return program_.tensor(atom.tensor).name + list(atom.operands);
+    }
+    return tight ? "(" + text + ")" : text;
+  }
+
+  static std::string number(const ScalarNode& node) {
+    if (node.type == ir::ElementType::Bool) return node.integer != 0 ? "true" : "false";
+    return ir::is_float(node.type) ? fmt::format("{}", node.constant) : fmt::format("{}", node.integer);
+  }
+
+  static const char* function(ScalarOp op) {
+    switch (op) {
+      case ScalarOp::Abs: return "abs";
+      case ScalarOp::Sign: return "sign";
+      case ScalarOp::Exp: return "exp";
+      case ScalarOp::Log: return "log";
+      case ScalarOp::Log1p: return "log1p";
+      case ScalarOp::Expm1: return "expm1";
+      case ScalarOp::Sqrt: return "sqrt";
+      case ScalarOp::Rsqrt: return "rsqrt";
+      case ScalarOp::Sin: return "sin";
+      case ScalarOp::Cos: return "cos";
+      case ScalarOp::Tan: return "tan";
+      case ScalarOp::Tanh: return "tanh";
+      case ScalarOp::Sinh: return "sinh";
+      case ScalarOp::Cosh: return "cosh";
+      case ScalarOp::Asin: return "asin";
+      case ScalarOp::Acos: return "acos";
+      case ScalarOp::Atan: return "atan";
+      case ScalarOp::Erf: return "erf";
+      case ScalarOp::Lgamma: return "lgamma";
+      case ScalarOp::Sigmoid: return "sigmoid";
+      case ScalarOp::Floor: return "floor";
+      case ScalarOp::Ceil: return "ceil";
+      case ScalarOp::Round: return "round";
+      case ScalarOp::Trunc: return "trunc";
+      case ScalarOp::IsNan: return "isnan";
+      case ScalarOp::IsInf: return "isinf";
+      case ScalarOp::Min: return "min";
+      case ScalarOp::Max: return "max";
+      case ScalarOp::Fmin: return "fmin";
+      case ScalarOp::Fmax: return "fmax";
+      case ScalarOp::Pow: return "pow";
+      case ScalarOp::Atan2: return "atan2";
+      case ScalarOp::BitAnd: return "bitand";
+      case ScalarOp::BitOr: return "bitor";
+      case ScalarOp::BitXor: return "bitxor";
+      case ScalarOp::Shl: return "shl";
+      case ScalarOp::Shr: return "shr";
+      case ScalarOp::Select: return "select";
+      default: return "";
+    }
+  }
+
+  struct Infix {
+    const char* sign;
+    int precedence;
+  };
+  static std::optional<Infix> infix(ScalarOp op) {
+    switch (op) {
+      case ScalarOp::Or: return Infix{"or", 1};
+      case ScalarOp::And: return Infix{"and", 2};
+      case ScalarOp::Less: return Infix{"<", 4};
+      case ScalarOp::LessEqual: return Infix{"<=", 4};
+      case ScalarOp::Greater: return Infix{">", 4};
+      case ScalarOp::GreaterEqual: return Infix{">=", 4};
+      case ScalarOp::Equal: return Infix{"==", 4};
+      case ScalarOp::NotEqual: return Infix{"!=", 4};
+      case ScalarOp::Add: return Infix{"+", 5};
+      case ScalarOp::Sub: return Infix{"-", 5};
+      case ScalarOp::Mul: return Infix{"*", 6};
+      case ScalarOp::Div: return Infix{"/", 6};
+      case ScalarOp::FloorDiv: return Infix{"//", 6};
+      case ScalarOp::Mod: return Infix{"%", 6};
+      default: return std::nullopt;
+    }
+  }
+
+  std::string unwrapped(const ScalarNode& node, int outer) {
+    switch (node.op) {
+      case ScalarOp::Constant:
+        return number(node);
+      case ScalarOp::Index:
+        return reader_.linear(node.reference).terms.size() > 1 && outer > 0
+                   ? "(" + linear(reader_.linear(node.reference)) + ")"
+                   : linear(reader_.linear(node.reference));
+      case ScalarOp::Load:
+        return access(reader_.folded(node.reference));
+      case ScalarOp::Prev:
+        return "prev";
+      case ScalarOp::Cast:
+        return fmt::format("{}({})", ir::name(node.type), scalar(node.a, 0));
+      case ScalarOp::Neg:
+        return "-" + scalar(node.a, 7);
+      case ScalarOp::Not:
+        return "not " + scalar(node.a, 3);
+      default:
+        break;
+    }
+    if (const auto sign = infix(node.op)) {
+      std::string text = fmt::format("{} {} {}", scalar(node.a, sign->precedence), sign->sign,
+                                     scalar(node.b, sign->precedence + 1));
+      return sign->precedence < outer ? "(" + text + ")" : text;
+    }
+    std::string text = fmt::format("{}({}", function(node.op), scalar(node.a, 0));
+    if (node.b >= 0) text += ", " + scalar(node.b, 0);
+    if (node.c >= 0) text += ", " + scalar(node.c, 0);
+    return text + ")";
+  }
+
+  const KernelReader& reader_;
+  const ir::Program& program_;
+  int printed_ = 0;
+};
+
+const char* reduction_name(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::None: return "";
+    case Reduction::Sum: return "sum";
+    case Reduction::Product: return "product";
+    case Reduction::Max: return "max";
+    case Reduction::Min: return "min";
+    case Reduction::And: return "all";
+    case Reduction::Or: return "any";
+    case Reduction::ArgMax: return "argmax";
+    case Reduction::ArgMin: return "argmin";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string einsum_text(const KernelReader& reader, const ir::Program& program) {
+  const ir::Kernel& kernel = reader.kernel();
+  Printer printer(reader, program);
+  std::string target = program.tensor(kernel.output).name;
+  if (kernel.second_output) target += ", " + program.tensor(*kernel.second_output).name;
+  if (!kernel.target_loops.empty()) {
+    std::vector<Linear> subscripts;
+    for (const int32_t loop : kernel.target_loops) subscripts.push_back(single(loop));
+    target += printer.list(subscripts);
+  }
+  std::string text = target + " = ";
+  if (kernel.reduction != Reduction::None) {
+    const LoopMask targets = target_mask(kernel);
+    std::string reduced;
+    for (int32_t loop = 0; loop < reader.nest().loop_count(); ++loop) {
+      if (targets & loop_bit(loop)) continue;
+      reduced += (reduced.empty() ? "" : ",") + kernel.loops[static_cast<size_t>(loop)].name;
+    }
+    text += fmt::format("{}{{{}}} ", reduction_name(kernel.reduction), reduced);
+  }
+  const bool reduces = kernel.reduction != Reduction::None;
+  text += printer.scalar(kernel.value, reduces ? 6 : 0);
+  std::string guards;
+  for (const Guard& guard : reader.guards()) {
+    guards += (guards.empty() ? " where " : ", ") + printer.guard(guard);
+  }
+  if (kernel.data_guard >= 0) {
+    guards += (guards.empty() ? " where " : ", ") + printer.scalar(kernel.data_guard, 0);
+  }
+  return text + guards;
+}
+
+std::string concat_text(const ir::Concat& concat, const ir::Program& program) {
+  std::string inputs;
+  for (const ir::TensorId input : concat.inputs) {
+    inputs += (inputs.empty() ? "" : ", ") + program.tensor(input).name;
+  }
+  return fmt::format("{} = concat({}; axis = {})", program.tensor(concat.output).name, inputs, concat.axis);
+}
+
+std::string box_formula(const ir::Kernel& kernel) {
+  std::string text;
+  for (const ir::Loop& loop : kernel.loops) {
+    if (loop.extent_text.empty()) return "";
+    if (loop.extent_text == "1") continue;
+    const bool plain = std::all_of(loop.extent_text.begin(), loop.extent_text.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '*';
+    });
+    if (!text.empty()) text += "*";
+    text += plain ? loop.extent_text : "(" + loop.extent_text + ")";
+  }
+  return text.empty() ? "1" : text;
+}
+
+}  // namespace solar::einsum

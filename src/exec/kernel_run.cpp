@@ -1,0 +1,437 @@
+#include "exec/kernel_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "base/result.h"
+#include "exec/contraction.h"
+
+namespace solar::exec {
+namespace {
+
+using ir::Reduction;
+
+constexpr int64_t kPointsPerChunk = 1 << 15;
+constexpr int kFold = 64;  // partial sums of so many points are added to the total, for accuracy
+
+struct Plan {
+  const Nest* nest = nullptr;
+  int lane = -1;
+  bool lane_is_target = true;
+  std::vector<int> outer = {};  // target loops but the lane and the ordered one
+  std::vector<int> inner = {};  // reduced loops but the lane in written order, or the ordered loop
+  int64_t strips = 1;           // of a target lane loop
+  int64_t tasks = 1;            // outer points times strips
+  int64_t points_per_task = 1;
+  bool product = false;  // a float sum of products: the roots are the two factors
+  StripProgram value = {};
+  std::optional<StripProgram> init = {}, otherwise = {};
+};
+
+int64_t extent(const Nest& nest, int loop) { return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)]; }
+
+bool is_arg(Reduction reduction) { return reduction == Reduction::ArgMax || reduction == Reduction::ArgMin; }
+
+/// The roots that give the value; a sum of float products is not multiplied out.
+std::vector<int32_t> value_roots(const ir::Kernel& kernel, bool& product) {
+  const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
+  product = kernel.reduction == Reduction::Sum && value.op == ScalarOp::Mul && ir::is_float(value.type);
+  if (product) return {value.a, value.b};
+  if (is_arg(kernel.reduction)) return {kernel.value, kernel.second_value};
+  return {kernel.value};
+}
+
+int choose_lane(const Nest& nest, const std::vector<int32_t>& roots) {
+  int last_reduced = -1;
+  for (size_t loop = 0; loop < nest.extents.size(); ++loop) {
+    if (!nest.target[loop] && nest.extents[loop] > 1) last_reduced = static_cast<int>(loop);
+  }
+  int best = -1;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
+    const bool target = nest.target[static_cast<size_t>(loop)];
+    if (extent(nest, loop) == 1 || loop == nest.ordered) continue;
+    if (nest.ordered >= 0 && !target) continue;
+    if (is_arg(nest.kernel->reduction) && !target && loop != last_reduced) continue;  // keeps the order of ties
+    const double cost = lane_cost(nest, loop, roots);
+    if (cost < best_cost) {
+      best = loop;
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+Plan make_plan(const Nest& nest) {
+  Plan plan;
+  plan.nest = &nest;
+  const ir::Kernel& kernel = *nest.kernel;
+  const auto roots = value_roots(kernel, plan.product);
+  plan.lane = choose_lane(nest, roots);
+  plan.lane_is_target = plan.lane < 0 || nest.target[static_cast<size_t>(plan.lane)];
+  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
+    if (loop == plan.lane || extent(nest, loop) == 1) continue;
+    const bool outer = nest.target[static_cast<size_t>(loop)] && loop != nest.ordered;
+    (outer ? plan.outer : plan.inner).push_back(loop);
+  }
+  plan.points_per_task = extent(nest, plan.lane);
+  if (plan.lane_is_target) plan.points_per_task = std::min<int64_t>(plan.points_per_task, kStripLanes);
+  if (plan.lane_is_target) plan.strips = (extent(nest, plan.lane) + kStripLanes - 1) / kStripLanes;
+  plan.tasks = plan.strips;
+  for (const int loop : plan.outer) plan.tasks *= extent(nest, loop);
+  for (const int loop : plan.inner) plan.points_per_task *= extent(nest, loop);
+  plan.value = compile_strip(nest, {.lane = plan.lane, .guards = nest.guards, .data_guard = kernel.data_guard, .roots = roots});
+  if (kernel.init >= 0) plan.init = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.init}});
+  if (kernel.otherwise >= 0) plan.otherwise = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.otherwise}});
+  return plan;
+}
+
+/// Steps `loops` through all values of the loops `which`, the last fastest; false after the last.
+bool advance(const Nest& nest, const std::vector<int>& which, int64_t* loops) {
+  for (size_t i = which.size(); i-- > 0;) {
+    if (++loops[which[i]] < extent(nest, which[i])) return true;
+    loops[which[i]] = 0;
+  }
+  return false;
+}
+
+/// One thread's work on a kernel.
+class Worker {
+ public:
+  Worker(const Plan& plan, const RunContext& context)
+      : plan_(plan),
+        nest_(*plan.nest),
+        kernel_(*plan.nest->kernel),
+        context_(context),
+        value_(plan.value),
+        loops_(std::max<size_t>(nest_.extents.size(), 1), 0),
+        type_(ir::compute_type(nest_.output.type)),
+        identity_(identity_bits(kernel_.reduction, nest_.output.type)),
+        total_(kStripLanes),
+        part_(kStripLanes),
+        second_(kStripLanes),
+        positions_(kStripLanes),
+        reached_(kStripLanes) {
+    if (plan.init) init_.emplace(*plan.init);
+    if (plan.otherwise) otherwise_.emplace(*plan.otherwise);
+    tracks_reached_ = is_arg(kernel_.reduction) ||
+                      (plan.otherwise && (!nest_.guards.empty() || kernel_.data_guard >= 0));
+  }
+
+  /// Puts the loops at a task; next() moves on to the following one.
+  void seek(int64_t task) {
+    strip_ = task % plan_.strips;
+    task /= plan_.strips;
+    for (size_t i = plan_.outer.size(); i-- > 0;) {
+      loops_[static_cast<size_t>(plan_.outer[i])] = task % extent(nest_, plan_.outer[i]);
+      task /= extent(nest_, plan_.outer[i]);
+    }
+  }
+  void next() {
+    if (++strip_ < plan_.strips) return;
+    strip_ = 0;
+    advance(nest_, plan_.outer, loops_.data());
+  }
+
+  bool run() {
+    first_ = plan_.lane_is_target ? strip_ * kStripLanes : 0;
+    count_ = plan_.lane_is_target
+                 ? static_cast<int>(std::min<int64_t>(kStripLanes, extent(nest_, plan_.lane) - first_))
+                 : 1;
+    if (nest_.ordered >= 0) return run_ordered();
+    if (kernel_.reduction == Reduction::None) return run_map();
+    return run_reduction();
+  }
+
+  const Fault& fault() const { return failed_->fault(); }
+
+ private:
+  int64_t output_position(const std::vector<int64_t>& strides) const {
+    int64_t position = 0;
+    for (const int loop : plan_.outer) position += loops_[static_cast<size_t>(loop)] * strides[static_cast<size_t>(loop)];
+    if (nest_.ordered >= 0) {
+      position += loops_[static_cast<size_t>(nest_.ordered)] * strides[static_cast<size_t>(nest_.ordered)];
+    }
+    return position + first_ * lane_stride(strides);
+  }
+  int64_t lane_stride(const std::vector<int64_t>& strides) const {
+    return plan_.lane < 0 || !plan_.lane_is_target ? 0 : strides[static_cast<size_t>(plan_.lane)];
+  }
+
+  void store(const DataRef& to, const std::vector<int64_t>& strides, Operand row, const Lanes& lanes) {
+    const int64_t start = output_position(strides), stride = lane_stride(strides);
+    if (lanes.list == nullptr) {
+      store_strided(to.type, to.data, start + stride * lanes.begin, stride, row, lanes.count);
+    } else {
+      fill_listed(positions_.data(), start, stride, lanes.list, lanes.count);
+      store_indexed(to.type, to.data, positions_.data(), row, lanes.count);
+    }
+  }
+  void store_row(Operand row) { store(nest_.output, nest_.output_strides, row, {0, count_, nullptr}); }
+
+  bool run_strip(StripRunner& runner, int64_t first, int count) {
+    if (runner.run(loops_.data(), first, count)) return true;
+    failed_ = &runner;
+    return false;
+  }
+  /// Fills the row with the `else` or `init` value of the whole strip.
+  bool evaluate(StripRunner& runner, std::vector<int64_t>& row) {
+    if (!run_strip(runner, first_, count_)) return false;
+    fill(type_, row.data(), runner.root(0), count_);
+    return true;
+  }
+
+  void* lane_of(std::vector<int64_t>& row, ComputeType type, int lane) {
+    return reinterpret_cast<char*>(row.data()) + bytes_of(type) * static_cast<size_t>(lane);
+  }
+
+  bool run_map() {
+    if (!run_strip(value_, first_, count_)) return false;
+    const Lanes& lanes = value_.lanes();
+    if (lanes.count < count_ && otherwise_) {
+      if (!evaluate(*otherwise_, part_)) return false;
+      store_row({part_.data(), false});
+    }
+    if (lanes.count > 0) store(nest_.output, nest_.output_strides, value_.root(0), lanes);
+    return true;
+  }
+
+  bool run_ordered() {
+    const auto ordered = static_cast<size_t>(nest_.ordered);
+    const bool ascending = kernel_.loops[ordered].order == ir::Loop::Order::Ascending;
+    const int64_t steps = nest_.extents[ordered];
+    loops_[ordered] = ascending ? 0 : steps - 1;
+    if (init_ && !evaluate(*init_, total_)) return false;
+    for (int64_t step = 0; step < steps; ++step) {
+      if ((step & 1023) == 1023 && context_.cancelled()) return true;
+      loops_[ordered] = ascending ? step : steps - 1 - step;
+      value_.set_previous(total_.data());
+      if (!run_strip(value_, first_, count_)) return false;
+      const Lanes& lanes = value_.lanes();
+      if (lanes.count < count_ && otherwise_ && !evaluate(*otherwise_, part_)) return false;
+      if (lanes.count > 0) {
+        scatter(type_, lane_of(part_, type_, lanes.begin), lanes.list, value_.root(0), lanes.count);
+      }
+      // Prev is what was stored, so rounded to the output's type.
+      run_cast(type_, nest_.output.type, part_.data(), total_.data(), count_);
+      store_row({total_.data(), false});
+    }
+    loops_[ordered] = 0;
+    return true;
+  }
+
+  bool run_reduction() {
+    fill(type_, total_.data(), {&identity_, true}, count_);
+    if (init_ && !evaluate(*init_, total_)) return false;
+    if (tracks_reached_) std::fill_n(reached_.begin(), count_, uint8_t{0});
+    const bool folds = kernel_.reduction == Reduction::Sum;
+    if (folds) fill(type_, part_.data(), {&identity_, true}, count_);
+    if (is_arg(kernel_.reduction)) std::memset(second_.data(), 0, sizeof(int64_t) * kStripLanes);
+    int held = 0;
+    do {
+      if (context_.cancelled()) break;
+      const int64_t extent_of_lane = plan_.lane_is_target ? 1 : extent(nest_, plan_.lane);
+      for (int64_t at = 0; at < extent_of_lane; at += kStripLanes) {
+        const int64_t first = plan_.lane_is_target ? first_ : at;
+        const int count = plan_.lane_is_target
+                              ? count_
+                              : static_cast<int>(std::min<int64_t>(kStripLanes, extent_of_lane - at));
+        if (!run_strip(value_, first, count)) return false;
+        if (value_.lanes().count == 0) continue;
+        take_points(folds ? part_ : total_);
+        if (folds && ++held == kFold) {
+          fold();
+          held = 0;
+        }
+      }
+    } while (advance(nest_, plan_.inner, loops_.data()));
+    for (const int loop : plan_.inner) loops_[static_cast<size_t>(loop)] = 0;
+    if (folds) fold();
+    return finish_reduction();
+  }
+
+  void fold() {
+    accumulate(Reduction::Sum, type_, total_.data(), nullptr, {part_.data(), false}, count_);
+    fill(type_, part_.data(), {&identity_, true}, count_);
+  }
+
+  void take_points(std::vector<int64_t>& into) {
+    const Lanes& lanes = value_.lanes();
+    const bool single = !plan_.lane_is_target;
+    if (tracks_reached_ && !is_arg(kernel_.reduction)) {
+      for (int j = 0; j < (single ? 1 : lanes.count); ++j) {
+        reached_[static_cast<size_t>(single ? 0 : lanes.list != nullptr ? lanes.list[j] : lanes.begin + j)] = 1;
+      }
+    }
+    void* row = lane_of(into, type_, single ? 0 : lanes.begin);
+    if (is_arg(kernel_.reduction)) {
+      const ComputeType second_type = ir::compute_type(nest_.second_output.type);
+      const int begin = single ? 0 : lanes.begin;
+      const ArgRows rows = {row, lane_of(second_, second_type, begin), reached_.data() + begin};
+      accumulate_arg(kernel_.reduction == Reduction::ArgMax, type_, second_type, rows, lanes.list, single,
+                     value_.root(0), value_.root(1), lanes.count);
+    } else if (plan_.product && single) {
+      dot(type_, row, value_.root(0), value_.root(1), lanes.count);
+    } else if (plan_.product) {
+      accumulate_product(type_, row, lanes.list, value_.root(0), value_.root(1), lanes.count);
+    } else if (single) {
+      reduce(kernel_.reduction, type_, row, value_.root(0), lanes.count);
+    } else {
+      accumulate(kernel_.reduction, type_, row, lanes.list, value_.root(0), lanes.count);
+    }
+  }
+
+  bool finish_reduction() {
+    const auto end = reached_.begin() + count_;
+    if (tracks_reached_ && otherwise_ && std::find(reached_.begin(), end, 0) != end) {
+      if (!evaluate(*otherwise_, part_)) return false;
+      for (int j = 0; j < count_; ++j) {
+        if (reached_[static_cast<size_t>(j)] != 0) continue;
+        std::memcpy(lane_of(total_, type_, j), lane_of(part_, type_, j), bytes_of(type_));
+      }
+    }
+    store_row({total_.data(), false});
+    if (kernel_.second_output) {
+      store(nest_.second_output, nest_.second_strides, {second_.data(), false}, {0, count_, nullptr});
+    }
+    return true;
+  }
+
+  const Plan& plan_;
+  const Nest& nest_;
+  const ir::Kernel& kernel_;
+  const RunContext& context_;
+  StripRunner value_;
+  std::optional<StripRunner> init_ = {}, otherwise_ = {};
+  const StripRunner* failed_ = nullptr;
+  std::vector<int64_t> loops_;
+  int64_t strip_ = 0, first_ = 0;
+  int count_ = 0;
+  ComputeType type_;
+  int64_t identity_;
+  bool tracks_reached_ = false;
+  std::vector<int64_t> total_, part_, second_, positions_;
+  std::vector<uint8_t> reached_;
+};
+
+}  // namespace
+
+int64_t identity_bits(Reduction reduction, ElementType type) {
+  const auto as_bits = [&](double value, int64_t integer) -> int64_t {
+    switch (ir::compute_type(type)) {
+      case ComputeType::F32: return std::bit_cast<int32_t>(static_cast<float>(value));
+      case ComputeType::F64: return std::bit_cast<int64_t>(value);
+      default: return integer;
+    }
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  switch (reduction) {
+    case Reduction::Product: return as_bits(1, 1);
+    case Reduction::And: return 1;
+    case Reduction::Max:
+    case Reduction::ArgMax: return as_bits(-infinity, type == ElementType::Bool ? 0 : integer_range(type).lowest);
+    case Reduction::Min:
+    case Reduction::ArgMin: return as_bits(infinity, type == ElementType::Bool ? 1 : integer_range(type).highest);
+    default: return as_bits(0, 0);
+  }
+}
+
+int64_t loop_points(const Nest& nest) {
+  int64_t points = 1;
+  for (const int64_t n : nest.extents) points *= n;
+  return points;
+}
+
+std::vector<int32_t> accesses_under(const Nest& nest, const std::vector<int32_t>& roots) {
+  const auto& nodes = nest.kernel->nodes;
+  std::vector<bool> live(nodes.size(), false);
+  for (const int32_t root : roots) live[static_cast<size_t>(root)] = true;
+  std::vector<int32_t> result;
+  for (size_t i = nodes.size(); i-- > 0;) {
+    if (!live[i]) continue;
+    for (const int32_t operand : {nodes[i].a, nodes[i].b, nodes[i].c}) {
+      if (operand >= 0) live[static_cast<size_t>(operand)] = true;
+    }
+    if (nodes[i].op == ScalarOp::Load) result.push_back(nodes[i].reference);
+  }
+  return result;
+}
+
+double lane_cost(const Nest& nest, int lane, const std::vector<int32_t>& roots) {
+  constexpr double kPerStrip = 60, kPerAtom = 3, kScattered = 1.5, kNear = 0.8, kUnit = 0.2;
+  const auto atom_loops = loops_of_atoms(nest.atoms);
+  const auto varies = [&](const ir::Linear& linear) { return ((loops_of(linear, atom_loops) >> lane) & 1U) != 0; };
+  const auto cost_of = [&](int64_t stride, ElementType type) {
+    if (stride == 0) return 0.02;
+    if (stride == 1) return kUnit;
+    return std::abs(stride) * memory_bytes(type) <= 64 ? kNear : kScattered;
+  };
+  double cost = kPerStrip / static_cast<double>(std::min<int64_t>(extent(nest, lane), kStripLanes));
+  for (const int32_t index : accesses_under(nest, roots)) {
+    const NestAccess& access = nest.accesses[static_cast<size_t>(index)];
+    int64_t stride = 0;
+    bool affine = true;
+    for (const ir::Term& term : access.position.terms) {
+      if (term.atom == lane) stride = term.coefficient;
+      const bool derived = nest.atoms[static_cast<size_t>(term.atom)].kind != ir::Atom::Kind::Loop;
+      affine = affine && !(derived && ((atom_loops[static_cast<size_t>(term.atom)] >> lane) & 1U) != 0);
+    }
+    cost += affine ? cost_of(stride, access.from.type) : kScattered + kPerAtom;
+  }
+  for (const ir::Guard& guard : nest.guards) {
+    const bool ranged = std::all_of(guard.value.terms.begin(), guard.value.terms.end(), [&](const ir::Term& term) {
+      return nest.atoms[static_cast<size_t>(term.atom)].kind == ir::Atom::Kind::Loop;
+    });
+    if (varies(guard.value) && (!ranged || guard.kind == ir::Guard::Kind::NonZero)) cost += kPerAtom;
+  }
+  if (nest.target[static_cast<size_t>(lane)]) {
+    double reduced = 1;
+    for (size_t loop = 0; loop < nest.extents.size(); ++loop) {
+      if (!nest.target[loop]) reduced *= static_cast<double>(nest.extents[loop]);
+    }
+    cost += cost_of(nest.output_strides[static_cast<size_t>(lane)], nest.output.type) * 2 / reduced;
+  }
+  return cost;
+}
+
+KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
+  const Plan plan = make_plan(nest);
+  const int64_t per_thread = std::max<int64_t>(plan.tasks / (4 * context.team->size()), 1);
+  TaskQueue queue(plan.tasks, std::clamp<int64_t>(kPointsPerChunk / plan.points_per_task, 1, per_thread));
+  std::mutex mutex;
+  KernelResult result;
+  const auto work = [&](int member) {
+    Worker worker(plan, context);
+    while (true) {
+      const TaskQueue::Chunk chunk = queue.next();
+      if (chunk.begin == chunk.end || context.cancelled()) break;
+      worker.seek(chunk.begin);
+      for (int64_t task = chunk.begin; task < chunk.end && queue.wanted(task); ++task, worker.next()) {
+        if (worker.run()) continue;
+        const std::lock_guard lock(mutex);
+        if (queue.fail(task)) result = {KernelStatus::Failed, worker.fault()};
+        break;
+      }
+      if (member == 0 && context.finished) context.finished((chunk.end - chunk.begin) * plan.points_per_task);
+    }
+  };
+  if (plan.tasks * plan.points_per_task <= kPointsPerChunk) {
+    work(0);
+  } else {
+    context.team->run(work);
+  }
+  if (result.status == KernelStatus::Done && context.cancelled()) result.status = KernelStatus::Cancelled;
+  return result;
+}
+
+KernelResult run_kernel(const ir::Kernel& kernel, const FindData& find, const RunContext& context) {
+  const Nest nest = make_nest(kernel, find);
+  const KernelResult fast = run_contraction(nest, context);
+  if (fast.status != KernelStatus::NotApplicable) return fast;
+  return run_kernel_by_strips(nest, context);
+}
+
+}  // namespace solar::exec

@@ -1,0 +1,220 @@
+#pragma once
+// The program as written: what the parser makes and the printer prints. Nothing here is checked.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/span.h"
+#include "ir/types.h"
+
+namespace solar::ir::ast {
+
+struct Expr;
+using ExprPtr = std::shared_ptr<const Expr>;
+
+struct Name {
+  std::string text;
+  Span span = {};
+};
+
+/// One subscript: an expression, or a loop pack `*l`.
+struct Subscript {
+  ExprPtr expr = nullptr;
+  std::string pack = {};
+  Span span = {};
+};
+
+enum class ExprKind : uint8_t {
+  Integer, Float, Bool, Prev, Name, Read, Call, Unary, Binary, Chain
+};
+
+/// Operators are kept as their token: + - * / // % and or, - not, < <= > >= == !=.
+struct Expr {
+  ExprKind kind = ExprKind::Integer;
+  Span span = {};
+  std::string text = {};               // Name, Read, Call: the name; literals: as written; operators: the token
+  int64_t integer = 0;                 // Integer, Bool
+  double number = 0;                   // Float
+  std::vector<ExprPtr> operands = {};  // Call: arguments; Unary: 1; Binary: 2; Chain: n
+  std::vector<std::string> operators = {};    // Chain: n - 1
+  std::vector<Subscript> subscripts = {};     // Read
+};
+
+/// ELEM, a type parameter, or wide() of either.
+struct ElementRef {
+  std::string name;
+  bool wide = false;
+  Span span = {};
+};
+
+/// One extent: an expression, or a dim pack `*L`.
+struct Extent {
+  ExprPtr expr = nullptr;
+  std::string pack = {};
+  Span span = {};
+};
+
+struct Type {
+  ElementRef element = {};
+  std::vector<Extent> extents = {};
+  std::string storage = {};  // `as NAME`
+  Span span = {};
+};
+
+struct Declaration {
+  Name name = {};
+  Type type = {};
+};
+
+struct Loop {
+  Name name = {};  // of the variable, or of the pack when `pack`
+  bool pack = false;
+  enum class Order : uint8_t { Any, Ascending, Descending } order = Order::Any;
+  ExprPtr extent = nullptr;
+  Name pack_extent = {};
+};
+
+struct Let {
+  Name name = {};
+  ExprPtr value = nullptr;
+};
+
+struct Target {
+  Name tensor = {};
+  std::vector<Subscript> subscripts = {};
+  Span span = {};
+};
+
+struct Kernel {
+  bool indexed = false;
+  std::vector<Declaration> outputs = {};
+  std::vector<Loop> loops = {};
+  std::vector<Let> lets = {};
+  std::vector<ExprPtr> guards = {};
+  std::vector<Target> targets = {};
+  std::string assign = {};  // "=", "+=", "max=", ...
+  Span assign_span = {};
+  std::vector<ExprPtr> values = {};
+  ExprPtr init = nullptr;
+  ExprPtr otherwise = nullptr;
+};
+
+struct Axis {
+  enum class Kind : uint8_t { Name, One, Pack, Group } kind = Kind::Name;
+  std::string name = {};
+  ExprPtr extent = nullptr;
+  std::vector<Axis> group = {};
+  Span span = {};
+};
+
+struct View {
+  Name output = {};
+  Name input = {};
+  std::vector<Axis> left = {};
+  std::vector<Axis> right = {};
+};
+
+struct SliceItem {
+  enum class Kind : uint8_t { Index, Range, Reverse, Ellipsis } kind = Kind::Range;
+  ExprPtr start = nullptr;  // Index: the index
+  ExprPtr stop = nullptr;
+  ExprPtr step = nullptr;
+  Span span = {};
+};
+
+struct Slice {
+  Name output = {};
+  Name input = {};
+  std::vector<SliceItem> items = {};
+};
+
+/// A tensor name, or a literal.
+struct Argument {
+  ExprPtr expr = nullptr;  // Name, Integer, Float, Bool, or Unary minus of a literal
+};
+
+struct Attribute {
+  Name name = {};
+  ExprPtr value = nullptr;  // a dim expression, an element type's name, or a bool
+};
+
+struct Call {
+  std::vector<Name> results = {};
+  bool tuple = false;  // results written in parentheses
+  Name function = {};
+  std::vector<Argument> arguments = {};
+  std::vector<Attribute> attributes = {};
+};
+
+struct Dims {
+  std::vector<Let> dims = {};
+};
+struct Require {
+  ExprPtr condition = nullptr;
+};
+struct Update {
+  Name state = {};
+  Name value = {};
+};
+
+struct Statement;
+struct Block {
+  std::vector<Statement> statements = {};
+  std::vector<std::string> trailing_comments = {};
+};
+
+struct Op {
+  std::string name = {};
+  std::optional<std::string> at = {};
+  std::optional<std::string> module = {};
+  ExprPtr nominal = nullptr;
+  Block block = {};
+};
+
+struct Statement {
+  std::variant<Dims, Require, Op, Kernel, View, Slice, Call, Update> body;
+  std::vector<std::string> comments = {};  // the comment lines before it
+  Span span = {};
+};
+
+struct Port {
+  Role role = Role::Input;
+  Declaration declaration = {};
+  std::vector<ExprPtr> values = {};  // const only
+};
+
+struct Program {
+  Name name = {};
+  std::vector<Port> ports = {};
+  std::vector<Name> outputs = {};
+  Block block = {};
+  std::vector<std::string> comments = {};
+  Span span = {};
+};
+
+struct Generic {
+  enum class Kind : uint8_t { Dim, Pack, Type } kind = Kind::Dim;
+  Name name = {};
+};
+
+struct Function {
+  Name name = {};
+  std::vector<Generic> generics = {};
+  std::vector<Declaration> parameters = {};
+  std::vector<Name> results = {};
+  Block block = {};
+  std::vector<std::string> comments = {};
+  Span span = {};
+};
+
+struct File {
+  std::vector<Function> functions = {};
+  std::optional<Program> program = {};
+  std::vector<std::string> trailing_comments = {};
+};
+
+}  // namespace solar::ir::ast

@@ -1,0 +1,228 @@
+#include "ir/dim_expr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/checked.h"
+
+namespace solar::ir {
+namespace {
+
+// Coefficients that overflow cannot be told apart from others; they are clamped, which only loses an equality.
+int64_t saturating_add(int64_t a, int64_t b) {
+  return checked_add(a, b).value_or(a > 0 ? INT64_MAX : INT64_MIN);
+}
+int64_t saturating_mul(int64_t a, int64_t b) {
+  return checked_mul(a, b).value_or((a > 0) == (b > 0) ? INT64_MAX : INT64_MIN);
+}
+
+void accumulate(DimExpr& into, const Monomial& monomial, int64_t coefficient) {
+  const auto at = into.terms.try_emplace(monomial, 0).first;
+  at->second = saturating_add(at->second, coefficient);
+  if (at->second == 0) into.terms.erase(at);
+}
+
+}  // namespace
+
+int64_t DimExpr::constant() const {
+  const auto at = terms.find({});
+  return at == terms.end() ? 0 : at->second;
+}
+
+DimExpr DimTable::constant(int64_t value) const {
+  DimExpr expr;
+  if (value != 0) expr.terms[{}] = value;
+  return expr;
+}
+
+DimExpr DimTable::atom_expr(Atom atom) {
+  auto at = std::find(atoms_.begin(), atoms_.end(), atom);
+  if (at == atoms_.end()) {
+    atoms_.push_back(std::move(atom));
+    at = atoms_.end() - 1;
+  }
+  DimExpr expr;
+  expr.terms[{static_cast<int32_t>(at - atoms_.begin())}] = 1;
+  return expr;
+}
+
+DimExpr DimTable::variable(const std::string& name) {
+  const auto [at, fresh] = variable_ids_.try_emplace(name, static_cast<int32_t>(atoms_.size()));
+  if (fresh) atoms_.push_back({.variable = name});
+  DimExpr expr;
+  expr.terms[{at->second}] = 1;
+  return expr;
+}
+
+DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) const {
+  DimExpr sum = a;
+  for (const auto& [monomial, coefficient] : b.terms) accumulate(sum, monomial, coefficient);
+  return sum;
+}
+
+DimExpr DimTable::subtract(const DimExpr& a, const DimExpr& b) const {
+  DimExpr difference = a;
+  for (const auto& [monomial, coefficient] : b.terms) {
+    accumulate(difference, monomial, saturating_mul(coefficient, -1));
+  }
+  return difference;
+}
+
+DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) const {
+  DimExpr product;
+  for (const auto& [ma, ca] : a.terms) {
+    for (const auto& [mb, cb] : b.terms) {
+      Monomial monomial;
+      std::merge(ma.begin(), ma.end(), mb.begin(), mb.end(), std::back_inserter(monomial));
+      accumulate(product, monomial, saturating_mul(ca, cb));
+    }
+  }
+  return product;
+}
+
+DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
+  if (a.is_constant() && b.is_constant()) {
+    const int64_t x = a.constant();
+    const int64_t y = b.constant();
+    switch (op) {
+      case DimOp::FloorDiv:
+        return constant(floor_div(x, y));
+      case DimOp::Mod:
+        return constant(floor_mod(x, y));
+      case DimOp::Min:
+        return constant(std::min(x, y));
+      case DimOp::Max:
+        return constant(std::max(x, y));
+    }
+  }
+  if (a == b && (op == DimOp::Min || op == DimOp::Max)) return a;
+  if (op == DimOp::FloorDiv && b.is_constant() && b.constant() == 1) return a;
+  if (op == DimOp::FloorDiv || op == DimOp::Mod) {
+    // Exact division of every term, by a constant or by one monomial.
+    if (b.terms.size() == 1) {
+      const auto& [divisor, by] = *b.terms.begin();
+      DimExpr quotient;
+      bool exact = by != 0;
+      for (const auto& [monomial, coefficient] : a.terms) {
+        Monomial rest;
+        exact = exact && by != 0 && coefficient % by == 0 &&
+                std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end());
+        if (!exact) break;
+        std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(),
+                            std::back_inserter(rest));
+        accumulate(quotient, rest, coefficient / by);
+      }
+      if (exact) return op == DimOp::FloorDiv ? quotient : DimExpr{};
+    }
+  }
+  return atom_expr({.op = op, .a = a, .b = b});
+}
+
+std::optional<std::string> DimTable::as_variable(const DimExpr& expr) const {
+  if (expr.terms.size() != 1) return std::nullopt;
+  const auto& [monomial, coefficient] = *expr.terms.begin();
+  if (coefficient != 1 || monomial.size() != 1) return std::nullopt;
+  const Atom& atom = atoms_[static_cast<size_t>(monomial[0])];
+  if (atom.variable.empty()) return std::nullopt;
+  return atom.variable;
+}
+
+std::vector<std::string> DimTable::variables(const DimExpr& expr) const {
+  std::set<std::string> names;
+  std::vector<const DimExpr*> pending = {&expr};
+  while (!pending.empty()) {
+    const DimExpr* next = pending.back();
+    pending.pop_back();
+    for (const auto& [monomial, coefficient] : next->terms) {
+      for (int32_t id : monomial) {
+        const Atom& atom = atoms_[static_cast<size_t>(id)];
+        if (!atom.variable.empty()) {
+          names.insert(atom.variable);
+        } else {
+          pending.push_back(&atom.a);
+          pending.push_back(&atom.b);
+        }
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+bool DimTable::contains(const DimExpr& expr, const std::string& variable) const {
+  const std::vector<std::string> names = variables(expr);
+  return std::find(names.begin(), names.end(), variable) != names.end();
+}
+
+DimExpr DimTable::substitute(const DimExpr& expr, const std::string& variable,
+                             const DimExpr& value) {
+  if (!contains(expr, variable)) return expr;
+  DimExpr result;
+  for (const auto& [monomial, coefficient] : expr.terms) {
+    DimExpr product = constant(coefficient);
+    for (int32_t id : monomial) {
+      const Atom atom = atoms_[static_cast<size_t>(id)];  // a copy: the table may grow below
+      DimExpr factor;
+      if (atom.variable == variable) {
+        factor = value;
+      } else if (!atom.variable.empty()) {
+        factor.terms[{id}] = 1;
+      } else {
+        factor = apply(atom.op, substitute(atom.a, variable, value),
+                       substitute(atom.b, variable, value));
+      }
+      product = multiply(product, factor);
+    }
+    result = add(result, product);
+  }
+  return result;
+}
+
+std::string DimTable::atom_text(int32_t id) const {
+  const Atom& atom = atoms_[static_cast<size_t>(id)];
+  if (!atom.variable.empty()) return atom.variable;
+  switch (atom.op) {
+    case DimOp::FloorDiv:
+      return fmt::format("{} // {}", text(atom.a, true), text(atom.b, true));
+    case DimOp::Mod:
+      return fmt::format("{} % {}", text(atom.a, true), text(atom.b, true));
+    case DimOp::Min:
+      return fmt::format("min({}, {})", text(atom.a), text(atom.b));
+    case DimOp::Max:
+      return fmt::format("max({}, {})", text(atom.a), text(atom.b));
+  }
+  return "";
+}
+
+std::string DimTable::text(const DimExpr& expr, bool tight) const {
+  if (expr.terms.empty()) return "0";
+  std::string out;
+  size_t factors = 0;
+  // Higher powers first, the constant last.
+  std::vector<std::pair<Monomial, int64_t>> ordered(expr.terms.begin(), expr.terms.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    if ((a.second < 0) != (b.second < 0)) return b.second < 0;
+    return a.first.size() > b.first.size();
+  });
+  for (const auto& [monomial, coefficient] : ordered) {
+    const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
+    out += out.empty() ? (coefficient < 0 ? "-" : "") : (coefficient < 0 ? " - " : " + ");
+    std::string product = magnitude != 1 || monomial.empty() ? fmt::format("{}", magnitude) : "";
+    factors = std::max(factors, monomial.size() + (product.empty() ? 0 : 1));
+    for (int32_t id : monomial) {
+      const Atom& atom = atoms_[static_cast<size_t>(id)];
+      std::string factor = atom_text(id);
+      const bool compound =
+          atom.variable.empty() && (atom.op == DimOp::FloorDiv || atom.op == DimOp::Mod);
+      if (compound && (monomial.size() > 1 || magnitude != 1)) factor = "(" + factor + ")";
+      if (compound) ++factors;
+      product += (product.empty() ? "" : "*") + factor;
+    }
+    out += product;
+  }
+  const bool one_factor = expr.terms.size() == 1 && factors <= 1 && !out.starts_with("-");
+  return tight && !one_factor ? "(" + out + ")" : out;
+}
+
+}  // namespace solar::ir

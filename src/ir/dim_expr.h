@@ -1,0 +1,62 @@
+#pragma once
+// Extents as symbolic expressions of the free dims: polynomials with integer coefficients over variables and
+// opaque atoms (// % min max of such expressions). Two extents are equal for every binding if their polynomials
+// are equal (the converse does not hold for the opaque atoms).
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace solar::ir {
+
+/// A product of atoms (sorted ids, repeated for powers); empty for the constant term.
+using Monomial = std::vector<int32_t>;
+
+struct DimExpr {
+  std::map<Monomial, int64_t> terms = {};  // no zero coefficient
+  friend bool operator==(const DimExpr&, const DimExpr&) = default;
+
+  bool is_constant() const { return terms.empty() || (terms.size() == 1 && terms.begin()->first.empty()); }
+  int64_t constant() const;
+};
+
+enum class DimOp : uint8_t { FloorDiv, Mod, Min, Max };
+
+/// The atoms that DimExprs refer to. Grows only; expressions of different tables do not mix.
+class DimTable {
+ public:
+  DimExpr variable(const std::string& name);
+  DimExpr constant(int64_t value) const;
+  DimExpr add(const DimExpr& a, const DimExpr& b) const;
+  DimExpr subtract(const DimExpr& a, const DimExpr& b) const;
+  DimExpr multiply(const DimExpr& a, const DimExpr& b) const;
+  DimExpr apply(DimOp op, const DimExpr& a, const DimExpr& b);
+
+  /// The variable's name if the expression is one variable alone.
+  std::optional<std::string> as_variable(const DimExpr& expr) const;
+  bool contains(const DimExpr& expr, const std::string& variable) const;
+  std::vector<std::string> variables(const DimExpr& expr) const;
+  DimExpr substitute(const DimExpr& expr, const std::string& variable, const DimExpr& value);
+
+  /// As ALIR text, for instance `4*H` or `(T + 2) // 3`. `tight`: parenthesised if it is not one factor.
+  std::string text(const DimExpr& expr, bool tight = false) const;
+
+ private:
+  struct Atom {
+    std::string variable = {};  // or an operation:
+    DimOp op = DimOp::FloorDiv;
+    DimExpr a = {};
+    DimExpr b = {};
+    friend bool operator==(const Atom&, const Atom&) = default;
+  };
+  DimExpr atom_expr(Atom atom);
+  std::string atom_text(int32_t id) const;
+
+  std::vector<Atom> atoms_;
+  std::map<std::string, int32_t> variable_ids_;
+};
+
+}  // namespace solar::ir

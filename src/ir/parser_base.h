@@ -1,0 +1,81 @@
+#pragma once
+// The parser's token cursor, its errors, and expressions. Private to the parser.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "ir/ast.h"
+#include "ir/lexer.h"
+
+namespace solar::ir {
+
+/// Thrown inside the parser only, caught at the statement where parsing resumes.
+struct SyntaxAbort {};
+
+class ParserBase {
+ protected:
+  explicit ParserBase(std::shared_ptr<const Source> source)
+      : source_(std::move(source)), lexed_(lex(source_->text)) {}
+
+  const Token& peek(size_t ahead = 0) const {
+    const size_t at = at_ + ahead;
+    return at < lexed_.tokens.size() ? lexed_.tokens[at] : lexed_.tokens.back();
+  }
+  const Token& advance();
+  bool at(std::string_view text) const;
+  bool at_word(std::string_view text) const { return at(text); }
+  bool accept(std::string_view text);
+  /// The expected punctuation or keyword, or a syntax error naming it.
+  const Token& expect(std::string_view text, const char* where);
+  ast::Name expect_name(const char* what);
+
+  Span span(const Token& token) const { return {source_, token.begin, token.end}; }
+  Span span_from(int32_t begin) const;
+
+  [[noreturn]] void fail(const Token& token, std::string message, std::string hint = {},
+                         DiagnosticKind kind = DiagnosticKind::Syntax);
+  void report(Diagnostic diagnostic);
+
+  // Expressions. A dim expression is an expression whose form the verifier restricts.
+  ast::ExprPtr parse_expr();
+  std::vector<ast::Subscript> parse_subscripts();
+
+  /// Guards against texts that nest so deeply that the stack would overflow.
+  class Depth {
+   public:
+    Depth(ParserBase& parser, const Token& token);
+    ~Depth() { --parser_.depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    ParserBase& parser_;
+  };
+
+  std::shared_ptr<const Source> source_;
+  Tokens lexed_;
+  size_t at_ = 0;
+  Diagnostics errors_;
+
+ private:
+  ast::ExprPtr parse_or();
+  ast::ExprPtr parse_and();
+  ast::ExprPtr parse_not();
+  ast::ExprPtr parse_comparison();
+  ast::ExprPtr parse_sum();
+  ast::ExprPtr parse_product();
+  ast::ExprPtr parse_unary();
+  ast::ExprPtr parse_primary();
+  ast::ExprPtr parse_number(const Token& token);
+  ast::ExprPtr parse_call(const Token& token);
+  ast::ExprPtr binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b);
+
+  int depth_ = 0;
+};
+
+/// "`x`", "end of file", "string \"..\"": how an error names what was found.
+std::string describe(const Token& token);
+
+}  // namespace solar::ir

@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "ir/parser_base.h"
+
+namespace solar::ir {
+namespace {
+
+constexpr int kMaxDepth = 200;
+constexpr size_t kMaxErrors = 50;
+
+}  // namespace
+
+std::string describe(const Token& token) {
+  switch (token.kind) {
+    case TokenKind::End:
+      return "the end of the file";
+    case TokenKind::String:
+      return fmt::format("the string \"{}\"", token.text);
+    case TokenKind::Keyword:
+      return fmt::format("the keyword `{}`", token.text);
+    default:
+      return fmt::format("`{}`", token.text.substr(0, 40));
+  }
+}
+
+ParserBase::Depth::Depth(ParserBase& parser, const Token& token) : parser_(parser) {
+  if (++parser_.depth_ > kMaxDepth) {
+    --parser_.depth_;
+    parser_.fail(token, fmt::format("nested more than {} levels deep", kMaxDepth));
+  }
+}
+
+const Token& ParserBase::advance() {
+  const Token& token = peek();
+  if (token.kind != TokenKind::End) ++at_;
+  return token;
+}
+
+bool ParserBase::at(std::string_view text) const {
+  const Token& token = peek();
+  return (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword) &&
+         token.text == text;
+}
+
+bool ParserBase::accept(std::string_view text) {
+  if (!at(text)) return false;
+  ++at_;
+  return true;
+}
+
+const Token& ParserBase::expect(std::string_view text, const char* where) {
+  if (!at(text)) {
+    fail(peek(), fmt::format("expected `{}` {}, found {}", text, where, describe(peek())));
+  }
+  return advance();
+}
+
+ast::Name ParserBase::expect_name(const char* what) {
+  const Token& token = peek();
+  if (token.kind == TokenKind::Keyword) {
+    fail(token, fmt::format("expected {}, found the reserved word `{}`", what, token.text),
+         fmt::format("to use it as a name, write it in backquotes: ``{}``", token.text));
+  }
+  if (token.kind != TokenKind::Name) {
+    fail(token, fmt::format("expected {}, found {}", what, describe(token)));
+  }
+  advance();
+  return {std::string(token.text), span(token)};
+}
+
+Span ParserBase::span_from(int32_t begin) const {
+  const int32_t end = at_ > 0 ? lexed_.tokens[at_ - 1].end : begin;
+  return {source_, begin, std::max(begin, end)};
+}
+
+void ParserBase::report(Diagnostic diagnostic) {
+  if (errors_.size() < kMaxErrors) errors_.push_back(std::move(diagnostic));
+}
+
+void ParserBase::fail(const Token& token, std::string message, std::string hint,
+                      DiagnosticKind kind) {
+  report({.kind = kind, .message = std::move(message), .span = span(token), .hint = std::move(hint)});
+  throw SyntaxAbort{};
+}
+
+ast::ExprPtr ParserBase::parse_expr() {
+  const Depth depth(*this, peek());
+  return parse_or();
+}
+
+ast::ExprPtr ParserBase::binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b) {
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Binary;
+  expr.text = op.text;
+  expr.span = {source_, a->span.begin, b->span.end};
+  expr.operands = {std::move(a), std::move(b)};
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+ast::ExprPtr ParserBase::parse_or() {
+  ast::ExprPtr left = parse_and();
+  while (at("or")) {
+    const Token& op = advance();
+    left = binary(std::move(left), op, parse_and());
+  }
+  return left;
+}
+
+ast::ExprPtr ParserBase::parse_and() {
+  ast::ExprPtr left = parse_not();
+  while (at("and")) {
+    const Token& op = advance();
+    left = binary(std::move(left), op, parse_not());
+  }
+  return left;
+}
+
+ast::ExprPtr ParserBase::parse_not() {
+  if (!at("not")) return parse_comparison();
+  const Token& op = advance();
+  const Depth depth(*this, op);
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Unary;
+  expr.text = "not";
+  expr.operands = {parse_not()};
+  expr.span = span_from(op.begin);
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+ast::ExprPtr ParserBase::parse_comparison() {
+  ast::ExprPtr first = parse_sum();
+  const auto at_comparison = [&] {
+    return at("<") || at("<=") || at(">") || at(">=") || at("==") || at("!=");
+  };
+  if (!at_comparison()) return first;
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Chain;
+  expr.operands.push_back(first);
+  while (at_comparison()) {
+    expr.operators.emplace_back(advance().text);
+    expr.operands.push_back(parse_sum());
+  }
+  expr.span = {source_, first->span.begin, expr.operands.back()->span.end};
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+ast::ExprPtr ParserBase::parse_sum() {
+  ast::ExprPtr left = parse_product();
+  while (at("+") || at("-")) {
+    const Token& op = advance();
+    left = binary(std::move(left), op, parse_product());
+  }
+  return left;
+}
+
+ast::ExprPtr ParserBase::parse_product() {
+  ast::ExprPtr left = parse_unary();
+  while (at("*") || at("/") || at("//") || at("%")) {
+    const Token& op = advance();
+    left = binary(std::move(left), op, parse_unary());
+  }
+  return left;
+}
+
+ast::ExprPtr ParserBase::parse_unary() {
+  if (!at("-")) return parse_primary();
+  const Token& op = advance();
+  const Depth depth(*this, op);
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Unary;
+  expr.text = "-";
+  expr.operands = {parse_unary()};
+  expr.span = span_from(op.begin);
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+ast::ExprPtr ParserBase::parse_number(const Token& token) {
+  ast::Expr expr;
+  expr.text = token.text;
+  expr.span = span(token);
+  const char* first = token.text.data();
+  const char* last = first + token.text.size();
+  if (token.kind == TokenKind::Integer) {
+    expr.kind = ast::ExprKind::Integer;
+    if (std::from_chars(first, last, expr.integer).ec != std::errc{}) {
+      fail(token, fmt::format("the integer `{}` does not fit 64 bits", token.text.substr(0, 40)));
+    }
+  } else {
+    expr.kind = ast::ExprKind::Float;
+    if (std::from_chars(first, last, expr.number).ec == std::errc::result_out_of_range) {
+      expr.number = std::strtod(expr.text.c_str(), nullptr);  // 0 or inf, as C reads it
+    }
+  }
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+ast::ExprPtr ParserBase::parse_primary() {
+  const Token& token = advance();
+  ast::Expr expr;
+  expr.span = span(token);
+  expr.text = token.text;
+  if (token.kind == TokenKind::Integer || token.kind == TokenKind::Float) return parse_number(token);
+  if (token.kind == TokenKind::Punctuation && token.text == "(") {
+    const Depth depth(*this, token);
+    ast::ExprPtr inner = parse_or();
+    expect(")", "to close the parenthesis");
+    return inner;
+  }
+  if (token.kind == TokenKind::Keyword) {
+    if (token.text == "true" || token.text == "false") {
+      expr.kind = ast::ExprKind::Bool;
+      expr.integer = token.text == "true" ? 1 : 0;
+      return std::make_shared<const ast::Expr>(std::move(expr));
+    }
+    if (token.text == "inf" || token.text == "nan") {
+      expr.kind = ast::ExprKind::Float;
+      expr.number = token.text == "inf" ? std::numeric_limits<double>::infinity()
+                                        : std::numeric_limits<double>::quiet_NaN();
+      return std::make_shared<const ast::Expr>(std::move(expr));
+    }
+    if (token.text == "prev") {
+      expr.kind = ast::ExprKind::Prev;
+      return std::make_shared<const ast::Expr>(std::move(expr));
+    }
+    if ((element_type_named(token.text) || token.text == "wide") && at("(")) return parse_call(token);
+    --at_;
+    fail(token, fmt::format("expected an expression, found the keyword `{}`", token.text));
+  }
+  if (token.kind != TokenKind::Name) {
+    if (token.kind != TokenKind::End) --at_;
+    fail(token, fmt::format("expected an expression, found {}", describe(token)));
+  }
+  if (at("(")) return parse_call(token);
+  if (at("[")) {
+    expr.kind = ast::ExprKind::Read;
+    expr.subscripts = parse_subscripts();
+    expr.span = span_from(token.begin);
+    return std::make_shared<const ast::Expr>(std::move(expr));
+  }
+  expr.kind = ast::ExprKind::Name;
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+ast::ExprPtr ParserBase::parse_call(const Token& token) {
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Call;
+  expr.text = token.text;
+  expect("(", "after the function's name");
+  const Depth depth(*this, token);
+  while (!at(")")) {
+    expr.operands.push_back(parse_or());
+    if (!accept(",")) break;
+  }
+  expect(")", "to close the arguments");
+  expr.span = span_from(token.begin);
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+std::vector<ast::Subscript> ParserBase::parse_subscripts() {
+  std::vector<ast::Subscript> subscripts;
+  const Depth depth(*this, peek());
+  expect("[", "before the subscripts");
+  while (!at("]")) {
+    ast::Subscript subscript;
+    const int32_t begin = peek().begin;
+    if (accept("*")) {
+      subscript.pack = expect_name("the name of a loop pack after `*`").text;
+    } else {
+      subscript.expr = parse_or();
+    }
+    subscript.span = span_from(begin);
+    subscripts.push_back(std::move(subscript));
+    if (!accept(",")) break;
+  }
+  expect("]", "to close the subscripts");
+  return subscripts;
+}
+
+}  // namespace solar::ir

@@ -1,0 +1,25 @@
+#pragma once
+// ast::File -> VerifiedProgram: names resolved, dims bound, calls inlined, and every shape, type and subscript
+// proven. All independent errors are reported, sorted by position.
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "ir/ast.h"
+#include "ir/core.h"
+
+namespace solar::ir {
+
+struct VerifyOptions {
+  std::map<std::string, int64_t> bindings = {};  // free dims set to other values
+};
+
+/// The functions of the prelude are in scope; a function of the file with the same name hides it.
+Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& options = {});
+
+/// Parses and verifies a text in memory.
+Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options = {},
+                                    const std::string& name = "<text>");
+
+}  // namespace solar::ir

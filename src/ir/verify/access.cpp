@@ -1,0 +1,138 @@
+// Reads of tensors, and the proof that their subscripts stay inside.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/printer.h"
+#include "ir/verify/nest.h"
+
+namespace solar::ir {
+namespace {
+
+constexpr int64_t kMaxEnumerated = 4'000'000;
+
+std::string point_text(const std::vector<Loop>& loops, const std::vector<bool>& involved,
+                       const std::vector<int64_t>& point) {
+  std::string out;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (involved[i]) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", loops[i].name, point[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Guard> Nest::conditions_here() const {
+  std::vector<Guard> all;
+  if (restricted_ == nullptr) all = kernel_.guards;
+  all.insert(all.end(), path.begin(), path.end());
+  return all;
+}
+
+std::optional<int32_t> Nest::access(const ast::Expr& read) {
+  const Binding* binding = context_.find_tensor(env_, read.text, read.span);
+  if (binding == nullptr) return std::nullopt;
+  if (!binding->tensor) {
+    if (binding->literal) {
+      error(DiagnosticKind::RankMismatch, read.span,
+            fmt::format("`{}` is a scalar, it has no axes", read.text), "read it by its bare name");
+    }
+    return std::nullopt;
+  }
+  const TensorId id = *binding->tensor;
+  for (const ast::Declaration& output : source_.outputs) {
+    if (output.name.text == read.text) {
+      error(DiagnosticKind::UnknownName, read.span,
+            fmt::format("a kernel cannot read its own output `{}`", read.text),
+            "use an ordered loop and `prev` for a recurrence");
+      return std::nullopt;
+    }
+  }
+  const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(id)];
+  Access result;
+  result.tensor = id;
+  result.conditional = !path.empty();
+  size_t axis = 0;
+  std::vector<std::pair<const ast::Subscript*, Linear>> subscripts;
+  for (const ast::Subscript& subscript : read.subscripts) {
+    if (!subscript.pack.empty()) {
+      const std::vector<int32_t>* loops = pack_loops(subscript.pack);
+      if (loops == nullptr) {
+        error(DiagnosticKind::UnknownName, subscript.span,
+              fmt::format("no loop pack is called `*{}`", subscript.pack));
+        return std::nullopt;
+      }
+      for (int32_t loop : *loops) {
+        Linear plain;
+        plain.terms.push_back({loop, 1});
+        subscripts.emplace_back(&subscript, plain);
+      }
+      continue;
+    }
+    const auto value = index(*subscript.expr);
+    if (!value) return std::nullopt;
+    if (!in_range(*subscript.expr, *value)) return std::nullopt;
+    subscripts.emplace_back(&subscript, *value);
+  }
+  if (subscripts.size() != extents.size()) {
+    const Tensor& tensor = context_.program.tensor(id);
+    error(DiagnosticKind::RankMismatch, read.span,
+          fmt::format("`{}` has {} axes, found {} subscripts", read.text, extents.size(),
+                      subscripts.size()),
+          "", {{tensor.span, "defined here"}});
+    return std::nullopt;
+  }
+  for (const auto& [subscript, value] : subscripts) {
+    // By value: proving may not keep references into the growing tensor table.
+    const Tensor tensor = context_.program.tensor(id);
+    prove_subscript(*subscript, value, extents[axis], axis, tensor);
+    result.subscripts.push_back(value);
+    ++axis;
+  }
+  kernel_.accesses.push_back(std::move(result));
+  return static_cast<int32_t>(kernel_.accesses.size() - 1);
+}
+
+void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
+                           size_t axis, const Tensor& tensor) {
+  // A plain loop variable over the whole axis ties the two extents together.
+  if (value.terms.size() == 1 && value.constant == 0 && value.terms[0].coefficient == 1 &&
+      value.terms[0].atom < static_cast<int32_t>(kernel_.loops.size())) {
+    const DimValue& loop = loop_extent(value.terms[0].atom);
+    if (loop.value == extent.value) {
+      context_.equal(loop, extent, at.span);
+      return;
+    }
+  }
+  const std::vector<Guard> conditions = conditions_here();
+  const RangeProver prover(kernel_.loops, kernel_.atoms, conditions);
+  const Interval range = prover.range(value);
+  if (range.low >= 0 && range.high < extent.value) return;
+  const auto involved = prover.loops_of(value);
+  if (!involved) return;  // depends on data: checked when run
+  const auto exact = prover.enumerate(value, kMaxEnumerated);
+  const std::string subscript = at.expr ? to_text(*at.expr) : "*" + at.pack;
+  const std::vector<Label> labels = {{tensor.span, "defined here"}};
+  const std::string axis_text = fmt::format("axis {} of `{}` has extent {}", axis, tensor.name,
+                                            context_.text(extent));
+  if (!exact) {
+    error(DiagnosticKind::SubscriptRange, at.span,
+          fmt::format("`{}` may leave its axis: it is in [{}, {}], {}", subscript, range.low,
+                      range.high, axis_text),
+          "guard it with `where 0 <= e < EXTENT`", labels);
+    return;
+  }
+  if (exact->interval.low > exact->interval.high) return;  // no point is reached
+  if (exact->interval.low >= 0 && exact->interval.high < extent.value) return;
+  const bool high = exact->interval.high >= extent.value;
+  const std::vector<int64_t>& point = high ? exact->high_point : exact->low_point;
+  const std::string where = point_text(kernel_.loops, *involved, point);
+  error(DiagnosticKind::SubscriptRange, at.span,
+        fmt::format("`{}` reaches {}{}, but {}", subscript,
+                    high ? exact->interval.high : exact->interval.low,
+                    where.empty() ? "" : fmt::format(" (at {})", where), axis_text),
+        fmt::format("guard it: `where 0 <= {} < {}`", subscript, extent.value), labels);
+}
+
+}  // namespace solar::ir

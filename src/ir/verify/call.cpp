@@ -1,0 +1,434 @@
+// Calls: a function's dims and types are bound by its arguments, its body is inlined.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "ir/verify/context.h"
+
+namespace solar::ir {
+namespace {
+
+class CallBinder {
+ public:
+  CallBinder(Context& context, Environment& caller, const ast::Call& call, const ast::Function& function,
+             Span span)
+      : context_(context), caller_(caller), call_(call), function_(function), span_(std::move(span)) {}
+
+  bool bind(Environment& env) {
+    if (call_.arguments.size() != function_.parameters.size()) {
+      return bad(call_.function.span,
+                 fmt::format("`{}` has {} parameters, found {} arguments", function_.name.text,
+                             function_.parameters.size(), call_.arguments.size()),
+                 signature());
+    }
+    if (call_.results.size() != function_.results.size()) {
+      return bad(call_.function.span,
+                 fmt::format("`{}` returns {} tensors, found {} names", function_.name.text,
+                             function_.results.size(), call_.results.size()),
+                 signature());
+    }
+    if (!bind_attributes(env)) return false;
+    bool ok = true;
+    for (size_t i = 0; i < function_.parameters.size(); ++i) ok = resolve(i) && ok;
+    if (!ok) return false;
+    // Tensors first: they bind types that literals adapt to.
+    for (size_t i = 0; i < function_.parameters.size(); ++i) ok = bind_tensor(env, i) && ok;
+    if (!ok) return false;
+    for (size_t i = 0; i < function_.parameters.size(); ++i) ok = check_extents(env, i) && ok;
+    for (size_t i = 0; i < function_.parameters.size(); ++i) ok = ok && bind_literal(env, i);
+    return ok && all_bound(env);
+  }
+
+ private:
+  bool bad(Span span, std::string message, std::string hint = {},
+           DiagnosticKind kind = DiagnosticKind::CallArgument) {
+    context_.error(caller_, kind, std::move(span), std::move(message), std::move(hint));
+    return false;
+  }
+
+  std::string signature() const {
+    std::string out = "fn " + function_.name.text + "<";
+    for (size_t i = 0; i < function_.generics.size(); ++i) {
+      const ast::Generic& g = function_.generics[i];
+      out += (i ? ", " : "") + std::string(g.kind == ast::Generic::Kind::Pack   ? "*"
+                                           : g.kind == ast::Generic::Kind::Type ? "type "
+                                                                                : "") +
+             g.name.text;
+    }
+    out += ">(";
+    for (size_t i = 0; i < function_.parameters.size(); ++i) {
+      out += (i ? ", " : "") + function_.parameters[i].name.text;
+    }
+    out += ") -> (";
+    for (size_t i = 0; i < function_.results.size(); ++i) out += (i ? ", " : "") + function_.results[i].text;
+    return out + ")";
+  }
+
+  const ast::Generic* generic(const std::string& name, ast::Generic::Kind kind) const {
+    for (const ast::Generic& g : function_.generics) {
+      if (g.kind == kind && g.name.text == name) return &g;
+    }
+    return nullptr;
+  }
+
+  bool bind_attributes(Environment& env) {
+    for (const ast::Attribute& attribute : call_.attributes) {
+      const std::string& name = attribute.name.text;
+      if (env.dims.contains(name) || env.types.contains(name)) {
+        return bad(attribute.name.span, fmt::format("`{}` is given twice", name), "",
+                   DiagnosticKind::BadDimensionArgument);
+      }
+      if (generic(name, ast::Generic::Kind::Type) != nullptr) {
+        std::optional<ElementType> type;
+        if (attribute.value->kind == ast::ExprKind::Name) {
+          type = element_type_named(attribute.value->text);
+          const auto outer = caller_.types.find(attribute.value->text);
+          if (!type && outer != caller_.types.end()) type = outer->second;
+        }
+        if (!type) {
+          return bad(attribute.value->span, fmt::format("`{}` is a type parameter, expected an element type", name),
+                     "", DiagnosticKind::BadDimensionArgument);
+        }
+        env.types[name] = *type;
+        continue;
+      }
+      if (generic(name, ast::Generic::Kind::Dim) == nullptr) {
+        std::vector<std::string> known;
+        for (const ast::Generic& g : function_.generics) known.push_back(g.name.text);
+        const auto near = nearest_names(name, known);
+        return bad(attribute.name.span, fmt::format("`{}` has no dim or type called `{}`", function_.name.text, name),
+                   near.empty() ? signature() : fmt::format("did you mean {}?", quoted_choices(near)),
+                   DiagnosticKind::BadDimensionArgument);
+      }
+      const auto value = attribute.value->kind == ast::ExprKind::Bool
+                             ? std::optional(context_.constant(attribute.value->integer))
+                             : context_.eval_dim(caller_, *attribute.value);
+      if (!value) return false;
+      env.dims[name] = *value;
+    }
+    return true;
+  }
+
+  /// An argument: a tensor, or a literal with its sign.
+  struct Actual {
+    std::optional<TensorId> tensor = {};
+    std::optional<Literal> literal = {};
+    const ast::Expr* literal_expr = nullptr;
+  };
+
+  bool resolve(size_t i) {
+    const ast::Expr& expr = *call_.arguments[i].expr;
+    Actual actual;
+    if (expr.kind == ast::ExprKind::Name) {
+      const Binding* binding = context_.find_tensor(caller_, expr.text, expr.span);
+      if (binding == nullptr || (!binding->tensor && !binding->literal)) return false;
+      actual.tensor = binding->tensor;
+      actual.literal = binding->literal;
+      actuals_.push_back(actual);
+      return true;
+    }
+    const bool negative = expr.kind == ast::ExprKind::Unary && expr.text == "-";
+    const ast::Expr& inner = negative ? *expr.operands[0] : expr;
+    if (inner.kind != ast::ExprKind::Integer && inner.kind != ast::ExprKind::Float &&
+        inner.kind != ast::ExprKind::Bool) {
+      return bad(expr.span, "an argument is a tensor's name or a literal", "compute it in a kernel first");
+    }
+    actual.literal_expr = &expr;
+    actuals_.push_back(actual);
+    return true;
+  }
+
+  bool bind_element(Environment& env, const ast::ElementRef& element, ElementType found, Span span) {
+    if (generic(element.name, ast::Generic::Kind::Type) != nullptr && !element.wide) {
+      const auto [at, fresh] = env.types.try_emplace(element.name, found);
+      if (at->second == found) return true;
+      return bad(std::move(span),
+                 fmt::format("type `{}` of `{}` is {} here and {} elsewhere", element.name, function_.name.text,
+                             name(found), name(at->second)),
+                 "convert one of the arguments");
+    }
+    if (element.wide && generic(element.name, ast::Generic::Kind::Type) != nullptr &&
+        !env.types.contains(element.name)) {
+      return true;  // checked once the type is bound
+    }
+    const auto expected = context_.eval_element(env, element);
+    if (!expected) return false;
+    if (*expected == found) return true;
+    return bad(std::move(span), fmt::format("expected {}, found {}", name(*expected), name(found)),
+               "convert the argument");
+  }
+
+  bool bind_tensor(Environment& env, size_t i) {
+    if (!actuals_[i].tensor) return true;
+    const ast::Type& type = function_.parameters[i].type;
+    const Tensor& tensor = context_.program.tensor(*actuals_[i].tensor);
+    const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(*actuals_[i].tensor)];
+    const Span place = call_.arguments[i].expr->span;
+    if (!bind_element(env, type.element, tensor.type, place)) return false;
+    size_t packs = 0;
+    for (const ast::Extent& e : type.extents) packs += e.pack.empty() ? 0 : 1;
+    const size_t fixed = type.extents.size() - packs;
+    if (packs > 1 || (packs == 0 ? fixed != extents.size() : fixed > extents.size())) {
+      return bad(place, fmt::format("parameter `{}` of `{}` has {}{} axes, found {}", function_.parameters[i].name.text,
+                                    function_.name.text, packs ? "at least " : "", fixed, extents.size()),
+                 signature(), DiagnosticKind::RankMismatch);
+    }
+    size_t at = 0;
+    for (const ast::Extent& extent : type.extents) {
+      if (!extent.pack.empty()) {
+        const std::vector<DimValue> members(extents.begin() + static_cast<std::ptrdiff_t>(at),
+                                            extents.begin() +
+                                                static_cast<std::ptrdiff_t>(at + extents.size() - fixed));
+        at += members.size();
+        if (!bind_pack(env, extent.pack, members, place)) return false;
+        continue;
+      }
+      const DimValue& found = extents[at++];
+      const bool name_alone = extent.expr->kind == ast::ExprKind::Name;
+      if (name_alone && generic(extent.expr->text, ast::Generic::Kind::Dim) != nullptr &&
+          !env.dims.contains(extent.expr->text)) {
+        env.dims[extent.expr->text] = found;
+      } else {
+        pending_.push_back({i, at - 1, extent.expr, found});
+      }
+    }
+    env.tensors[function_.parameters[i].name.text] = {.tensor = actuals_[i].tensor,
+                                                      .defined = function_.parameters[i].name.span};
+    return true;
+  }
+
+  bool bind_pack(Environment& env, const std::string& pack, const std::vector<DimValue>& found, Span place) {
+    const auto [at, fresh] = env.packs.try_emplace(pack, found);
+    if (fresh) return true;
+    bool same = at->second.size() == found.size();
+    for (size_t k = 0; same && k < found.size(); ++k) same = context_.equal(at->second[k], found[k], place);
+    if (same) return true;
+    const auto shape = [](const std::vector<DimValue>& extents) {
+      std::vector<int64_t> values;
+      for (const DimValue& e : extents) values.push_back(e.value);
+      return fmt::format("[{}]", fmt::join(values, ", "));
+    };
+    return bad(std::move(place),
+               fmt::format("leading axes `*{}` of `{}` are {} here and {} elsewhere", pack, function_.name.text,
+                           shape(found), shape(at->second)),
+               "broadcast with a view first", DiagnosticKind::ShapeMismatch);
+  }
+
+  bool check_extents(Environment& env, size_t i) {
+    for (const Pending& p : pending_) {
+      if (p.parameter != i) continue;
+      const auto expected = context_.eval_dim(env, *p.expr);
+      if (!expected) return false;
+      const Span place = call_.arguments[i].expr->span;
+      if (!context_.equal(*expected, p.found, place)) {
+        return bad(place,
+                   fmt::format("axis {} of `{}` must be {}, found {}", p.axis, function_.parameters[i].name.text,
+                               context_.text(*expected), context_.text(p.found)),
+                   signature(), DiagnosticKind::ShapeMismatch);
+      }
+    }
+    if (!actuals_[i].tensor || !function_.parameters[i].type.element.wide) return true;
+    const auto expected = context_.eval_element(env, function_.parameters[i].type.element);
+    const ElementType found = context_.program.tensor(*actuals_[i].tensor).type;
+    if (!expected || *expected == found) return expected.has_value();
+    return bad(call_.arguments[i].expr->span,
+               fmt::format("expected {}, found {}", name(*expected), name(found)), "convert the argument");
+  }
+
+  bool bind_literal(Environment& env, size_t i) {
+    if (actuals_[i].tensor) return true;
+    const ast::Declaration& parameter = function_.parameters[i];
+    const ast::Expr& expr = *call_.arguments[i].expr;
+    for (const ast::Extent& e : parameter.type.extents) {
+      const bool empty_pack = !e.pack.empty() && env.packs.contains(e.pack) && env.packs.at(e.pack).empty();
+      if (!empty_pack) {
+        return bad(expr.span, fmt::format("parameter `{}` of `{}` is a tensor, found a literal",
+                                          parameter.name.text, function_.name.text),
+                   signature());
+      }
+    }
+    // A type that only literals could bind defaults to what they are written as.
+    const ast::ElementRef& element = parameter.type.element;
+    const bool is_bool = actuals_[i].literal ? actuals_[i].literal->type == ElementType::Bool
+                                             : expr.kind == ast::ExprKind::Bool;
+    const auto type = context_.eval_element(env, element);
+    if (!type) return false;
+    Literal literal;
+    if (actuals_[i].literal) {
+      literal = *actuals_[i].literal;
+    } else {
+      const bool negative = expr.kind == ast::ExprKind::Unary;
+      const ast::Expr& inner = negative ? *expr.operands[0] : expr;
+      literal.integer = negative ? -inner.integer : inner.integer;
+      literal.number = inner.kind == ast::ExprKind::Float ? (negative ? -inner.number : inner.number)
+                                                          : static_cast<double>(literal.integer);
+      if (inner.kind == ast::ExprKind::Float && is_integer(*type) && std::isfinite(inner.number)) {
+        return bad(expr.span, fmt::format("a float literal does not adapt to {}", name(*type)), "",
+                   DiagnosticKind::TypeMismatch);
+      }
+    }
+    if (is_bool != (*type == ElementType::Bool)) {
+      return bad(expr.span, fmt::format("expected {}, found a {}", name(*type), is_bool ? "bool" : "number"), "",
+                 DiagnosticKind::TypeMismatch);
+    }
+    literal.type = *type;
+    env.tensors[parameter.name.text] = {.literal = literal, .defined = parameter.name.span};
+    return true;
+  }
+
+  bool all_bound(const Environment& env) {
+    for (const ast::Generic& g : function_.generics) {
+      const bool bound = g.kind == ast::Generic::Kind::Dim    ? env.dims.contains(g.name.text)
+                         : g.kind == ast::Generic::Kind::Type ? env.types.contains(g.name.text)
+                                                              : env.packs.contains(g.name.text);
+      if (!bound) {
+        return bad(call_.function.span,
+                   fmt::format("`{}` of `{}` cannot be inferred from the arguments", g.name.text, function_.name.text),
+                   fmt::format("pass it after a semicolon: `; {} = ...`", g.name.text),
+                   DiagnosticKind::BadDimensionArgument);
+      }
+    }
+    return true;
+  }
+
+  struct Pending {
+    size_t parameter;
+    size_t axis;
+    ast::ExprPtr expr;
+    DimValue found;
+  };
+
+  Context& context_;
+  Environment& caller_;
+  const ast::Call& call_;
+  const ast::Function& function_;
+  Span span_;
+  std::vector<Actual> actuals_;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace
+
+void Context::elaborate_call(Environment& env, const ast::Call& call, Span span) {
+  if (call.function.text == "concat") return elaborate_concat(env, call, std::move(span));
+  const auto give_up = [&] {
+    for (const ast::Name& result : call.results) poison(env, result);
+  };
+  const auto found = functions.find(call.function.text);
+  if (found == functions.end()) {
+    std::vector<std::string> known = {"concat"};
+    for (const auto& [name, function] : functions) known.push_back(name);
+    const auto near = nearest_names(call.function.text, known);
+    error(env, DiagnosticKind::UnknownName, call.function.span,
+          fmt::format("no function is called `{}`", call.function.text),
+          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+    return give_up();
+  }
+  const ast::Function& function = *found->second;
+  if (std::find(call_stack.begin(), call_stack.end(), &function) != call_stack.end()) {
+    error(env, DiagnosticKind::Recursion, call.function.span,
+          fmt::format("`{}` calls itself", call.function.text), "write a loop of the source as a kernel or repeat");
+    return give_up();
+  }
+  Environment inner;
+  inner.caller = &env;
+  inner.call_site = span;
+  inner.call_chain = env.call_chain.empty() ? call.function.text : env.call_chain + "." + call.function.text;
+  if (!CallBinder(*this, env, call, function, span).bind(inner)) return give_up();
+  const auto outer_name = [&](const ast::Name& result) {
+    const auto renamed = env.renamed.find(result.text);
+    return renamed != env.renamed.end() ? renamed->second : env.prefix + result.text;
+  };
+  inner.prefix = outer_name(call.results.front()) + ".";
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    inner.renamed[function.results[i].text] = outer_name(call.results[i]);
+  }
+  const size_t before = errors.size();
+  call_stack.push_back(&function);
+  elaborate_block(inner, function.block);
+  call_stack.pop_back();
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    const ast::Name& result = call.results[i];
+    const auto value = inner.tensors.find(function.results[i].text);
+    if (value == inner.tensors.end() && errors.size() == before) {
+      error(inner, DiagnosticKind::OutputMissing, function.results[i].span,
+            fmt::format("`{}` never defines its output `{}`", function.name.text, function.results[i].text));
+    }
+    if (env.tensors.contains(result.text) || env.dims.contains(result.text)) {
+      name_is_free(env, result);
+    } else if (value == inner.tensors.end()) {
+      poison(env, result);
+    } else {
+      env.tensors[result.text] = value->second;
+      env.tensors[result.text].defined = result.span;
+    }
+  }
+}
+
+void Context::elaborate_concat(Environment& env, const ast::Call& call, Span span) {
+  const auto give_up = [&] { poison(env, call.results.front()); };
+  Concat concat;
+  const bool form = call.results.size() == 1 && !call.arguments.empty() && call.attributes.size() == 1 &&
+                    call.attributes[0].name.text == "axis";
+  if (!form) {
+    error(env, DiagnosticKind::CallArgument, call.function.span, "`concat` takes tensors and one axis",
+          "let y = concat(a, b; axis = 1)");
+    return give_up();
+  }
+  const auto axis = eval_dim(env, *call.attributes[0].value);
+  if (!axis) return give_up();
+  TensorShape shape;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const ast::Expr& expr = *call.arguments[i].expr;
+    if (expr.kind != ast::ExprKind::Name) {
+      error(env, DiagnosticKind::CallArgument, expr.span, "`concat` takes tensors by name");
+      return give_up();
+    }
+    const Binding* binding = find_tensor(env, expr.text, expr.span);
+    if (binding == nullptr || !binding->tensor) return give_up();
+    const Tensor& tensor = program.tensor(*binding->tensor);
+    const std::vector<DimValue>& extents = shapes[static_cast<int32_t>(*binding->tensor)];
+    concat.inputs.push_back(*binding->tensor);
+    if (i == 0) {
+      if (axis->value < 0 || axis->value >= static_cast<int64_t>(extents.size())) {
+        error(env, DiagnosticKind::BadDimensionArgument, call.attributes[0].value->span,
+              fmt::format("axis {} is not an axis of `{}`, which has {}", axis->value, expr.text, extents.size()));
+        return give_up();
+      }
+      shape = {tensor.type, extents};
+      continue;
+    }
+    if (tensor.type != shape.type) {
+      error(env, DiagnosticKind::TypeMismatch, expr.span,
+            fmt::format("`{}` is {}, the tensors before it are {}", expr.text, name(tensor.type), name(shape.type)));
+      return give_up();
+    }
+    bool same = extents.size() == shape.extents.size();
+    for (size_t k = 0; same && k < extents.size(); ++k) {
+      if (static_cast<int64_t>(k) == axis->value) {
+        DimValue& total = shape.extents[k];
+        total = {total.value + extents[k].value, table.add(total.expr, extents[k].expr)};
+      } else {
+        same = equal(shape.extents[k], extents[k], expr.span);
+      }
+    }
+    if (!same) {
+      error(env, DiagnosticKind::ShapeMismatch, expr.span,
+            fmt::format("`{}` has shape [{}], which differs from the tensors before it outside axis {}", expr.text,
+                        fmt::join(tensor.shape, ", "), axis->value));
+      return give_up();
+    }
+  }
+  concat.axis = static_cast<int32_t>(axis->value);
+  const auto output = define_tensor(env, call.results.front(), std::move(shape));
+  if (!output) return;
+  concat.output = *output;
+  Statement statement;
+  statement.body = std::move(concat);
+  add_statement(env, std::move(statement), std::move(span));
+}
+
+}  // namespace solar::ir

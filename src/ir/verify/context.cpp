@@ -1,0 +1,130 @@
+#include "ir/verify/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "ir/lexer.h"
+
+namespace solar::ir {
+namespace {
+
+constexpr size_t kMaxErrors = 100;
+
+bool same_place(const Diagnostic& a, const Diagnostic& b) {
+  return a.kind == b.kind && a.span.source == b.span.source && a.span.begin == b.span.begin &&
+         a.message == b.message;
+}
+
+}  // namespace
+
+void Context::error(const Environment& env, DiagnosticKind kind, Span span, std::string message,
+                    std::string hint, std::vector<Label> labels, std::vector<Fix> fixes) {
+  for (const Environment* at = &env; at->caller != nullptr; at = at->caller) {
+    labels.push_back({at->call_site, "in this call"});
+  }
+  Diagnostic diagnostic = {.kind = kind,
+                           .message = std::move(message),
+                           .span = std::move(span),
+                           .hint = std::move(hint),
+                           .labels = std::move(labels),
+                           .fixes = std::move(fixes)};
+  const bool known = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& other) {
+    return same_place(other, diagnostic);
+  });
+  if (!known && errors.size() < kMaxErrors) errors.push_back(std::move(diagnostic));
+}
+
+bool Context::equal(const DimValue& a, const DimValue& b, Span span) {
+  if (a.value != b.value) return false;
+  if (!(a.expr == b.expr)) equations.push_back({a.expr, b.expr, std::move(span)});
+  return true;
+}
+
+std::string Context::text(const DimValue& value) const {
+  if (value.expr.is_constant()) return fmt::format("{}", value.value);
+  return fmt::format("{} = {}", table.text(value.expr), value.value);
+}
+
+bool Context::name_is_free(const Environment& env, const ast::Name& name) {
+  const auto at = env.tensors.find(name.text);
+  if (at == env.tensors.end() && !env.dims.contains(name.text) &&
+      !env.poisoned_dims.contains(name.text)) {
+    return true;
+  }
+  std::vector<Label> labels;
+  if (at != env.tensors.end() && at->second.defined.source) {
+    labels.push_back({at->second.defined, "defined here first"});
+  }
+  error(env, DiagnosticKind::DuplicateName, name.span,
+                                    fmt::format("`{}` is already defined", name.text),
+                                    "a name is defined once; choose another", std::move(labels));
+  return false;
+}
+
+std::optional<TensorId> Context::define_tensor(Environment& env, const ast::Name& name,
+                                               TensorShape shape, Role role) {
+  if (!name_is_free(env, name)) return std::nullopt;
+  Tensor tensor;
+  const auto renamed = env.renamed.find(name.text);
+  tensor.name = renamed != env.renamed.end() ? renamed->second : env.prefix + name.text;
+  tensor.type = shape.type;
+  tensor.role = role;
+  tensor.span = name.span;
+  std::optional<int64_t> count = 1;
+  for (const DimValue& extent : shape.extents) {
+    tensor.shape.push_back(extent.value);
+    tensor.extents.push_back(table.text(extent.expr));
+    if (count) count = checked_mul(*count, extent.value);
+  }
+  // 2^58 elements of 8 bytes still have a byte count that fits.
+  if (!count || *count > (int64_t{1} << 58)) {
+    error(env, DiagnosticKind::CountOverflow, name.span,
+          fmt::format("`{}` has more than 2^58 elements: [{}]", name.text,
+                      fmt::join(tensor.shape, ", ")),
+          "bind smaller dims");
+    poison(env, name);
+    return std::nullopt;
+  }
+  const auto id = static_cast<TensorId>(program.tensors.size());
+  program.tensors.push_back(std::move(tensor));
+  shapes[static_cast<int32_t>(id)] = std::move(shape.extents);
+  env.tensors[name.text] = {.tensor = id, .defined = name.span};
+  return id;
+}
+
+void Context::poison(Environment& env, const ast::Name& name) {
+  env.tensors.try_emplace(name.text, Binding{.defined = name.span});
+}
+
+const Binding* Context::find_tensor(const Environment& env, const std::string& name, Span span) {
+  const auto at = env.tensors.find(name);
+  if (at != env.tensors.end()) return &at->second;
+  std::vector<std::string> known;
+  for (const auto& [candidate, binding] : env.tensors) known.push_back(candidate);
+  std::sort(known.begin(), known.end());
+  const std::vector<std::string> near = nearest_names(name, known);
+  std::string hint;
+  if (env.dims.contains(name)) {
+    hint = fmt::format("`{}` is a dim, not a tensor", name);
+  } else if (!near.empty()) {
+    hint = fmt::format("did you mean {}?", quoted_choices(near));
+  } else {
+    hint = "a tensor is defined before it is used";
+  }
+  std::vector<Fix> fixes;
+  if (near.size() == 1) fixes.push_back({span, near[0], FixConfidence::Maybe});
+  error(env, DiagnosticKind::UnknownName, span, fmt::format("no tensor is called `{}`", name),
+        std::move(hint), {}, std::move(fixes));
+  return nullptr;
+}
+
+void Context::add_statement(const Environment& env, Statement statement, Span span) {
+  statement.group = group;
+  statement.call = env.call_chain;
+  statement.span = std::move(span);
+  program.statements.push_back(std::move(statement));
+}
+
+}  // namespace solar::ir

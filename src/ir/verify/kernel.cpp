@@ -1,0 +1,339 @@
+// One kernel: target, reduction, coverage, ordered loops.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ir/verify/nest.h"
+
+namespace solar::ir {
+namespace {
+
+constexpr int64_t kMaxEnumerated = int64_t{1} << 26;
+
+Reduction reduction_of(const std::string& assign) {
+  static const std::map<std::string, Reduction> table = {
+      {"=", Reduction::None},     {"+=", Reduction::Sum},       {"*=", Reduction::Product},
+      {"max=", Reduction::Max},   {"min=", Reduction::Min},     {"and=", Reduction::And},
+      {"or=", Reduction::Or},     {"argmax=", Reduction::ArgMax}, {"argmin=", Reduction::ArgMin}};
+  return table.at(assign);
+}
+
+bool is_arg(Reduction reduction) {
+  return reduction == Reduction::ArgMax || reduction == Reduction::ArgMin;
+}
+
+class KernelChecker {
+ public:
+  KernelChecker(Context& context, Environment& env, const ast::Kernel& source, Span span)
+      : context_(context), env_(env), source_(source), span_(std::move(span)),
+        nest_(context, env, source, kernel_) {}
+
+  void run() {
+    if (!check_form() || !evaluate_types() || !nest_.add_loops() || !nest_.add_lets()) return poison();
+    kernel_.indexed = source_.indexed;
+    kernel_.reduction = reduction_of(source_.assign);
+    const size_t before = context_.errors.size();
+    if (!check_target()) return poison();
+    nest_.add_guards();
+    if (context_.errors.size() != before) return poison();
+    check_reduction();
+    check_order();
+    check_values();
+    if (context_.errors.size() == before) check_coverage();
+    if (context_.errors.size() != before) return poison();
+    finish();
+  }
+
+ private:
+  void error(DiagnosticKind kind, Span span, std::string message, std::string hint = {}) {
+    context_.error(env_, kind, std::move(span), std::move(message), std::move(hint));
+  }
+
+  void poison() {
+    for (const ast::Declaration& output : source_.outputs) context_.poison(env_, output.name);
+  }
+
+  bool check_form() {
+    const bool arg = is_arg(reduction_of(source_.assign));
+    const size_t expected = arg ? 2 : 1;
+    if (source_.outputs.size() != expected || source_.targets.size() != expected ||
+        source_.values.size() != expected) {
+      error(DiagnosticKind::TargetForm, source_.assign_span,
+            fmt::format("`{}` defines {} tensor{}, found {} declared, {} assigned, {} values", source_.assign,
+                        expected, arg ? "s" : "", source_.outputs.size(), source_.targets.size(),
+                        source_.values.size()),
+            arg ? "v[b], ix[b] argmax= x[b,j], j" : "");
+      return false;
+    }
+    for (size_t i = 0; i < expected; ++i) {
+      if (source_.targets[i].tensor.text != source_.outputs[i].name.text) {
+        error(DiagnosticKind::TargetForm, source_.targets[i].tensor.span,
+              fmt::format("the kernel declares `{}` but assigns `{}`", source_.outputs[i].name.text,
+                          source_.targets[i].tensor.text));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool evaluate_types() {
+    for (const ast::Declaration& output : source_.outputs) {
+      const auto shape = context_.eval_type(env_, output.type);
+      if (!shape) return false;
+      shapes_.push_back(*shape);
+    }
+    if (shapes_.size() == 2 && shapes_[1].type != ElementType::I64) {
+      error(DiagnosticKind::TypeMismatch, source_.outputs[1].type.span,
+            fmt::format("the index of an arg reduction is i64, found {}", name(shapes_[1].type)));
+      return false;
+    }
+    return true;
+  }
+
+  /// The loops a target's subscripts name, -1 entries after an error.
+  std::vector<int32_t> target_loops(const ast::Target& target, const TensorShape& shape) {
+    std::vector<int32_t> loops;
+    std::vector<const ast::Subscript*> places;
+    for (const ast::Subscript& subscript : target.subscripts) {
+      if (!subscript.pack.empty()) {
+        const auto* pack = nest_.pack_loops(subscript.pack);
+        if (pack == nullptr) {
+          error(DiagnosticKind::UnknownName, subscript.span,
+                fmt::format("no loop pack is called `*{}`", subscript.pack));
+          return {-1};
+        }
+        for (int32_t loop : *pack) {
+          loops.push_back(loop);
+          places.push_back(&subscript);
+        }
+        continue;
+      }
+      const bool plain = subscript.expr->kind == ast::ExprKind::Name;
+      const int32_t loop = plain ? nest_.loop_named(subscript.expr->text) : -1;
+      if (loop < 0) {
+        error(DiagnosticKind::TargetForm, subscript.span, "a target's subscript must be a plain loop variable",
+              "loop over the output and invert the map on the right-hand side");
+        return {-1};
+      }
+      if (std::find(loops.begin(), loops.end(), loop) != loops.end()) {
+        error(DiagnosticKind::TargetForm, subscript.span,
+              fmt::format("`{}` stands twice in the target", subscript.expr->text));
+        return {-1};
+      }
+      loops.push_back(loop);
+      places.push_back(&subscript);
+    }
+    if (loops.size() != shape.extents.size()) {
+      error(DiagnosticKind::RankMismatch, target.span,
+            fmt::format("`{}` has {} axes, found {} subscripts", target.tensor.text, shape.extents.size(),
+                        loops.size()));
+      return {-1};
+    }
+    for (size_t i = 0; i < loops.size(); ++i) {
+      const DimValue& extent = nest_.loop_extent(loops[i]);
+      if (!context_.equal(extent, shape.extents[i], places[i]->span)) {
+        error(DiagnosticKind::ShapeMismatch, places[i]->span,
+              fmt::format("loop `{}` has extent {}, axis {} of `{}` has {}",
+                          kernel_.loops[static_cast<size_t>(loops[i])].name, context_.text(extent), i,
+                          target.tensor.text, context_.text(shape.extents[i])),
+              "a target covers whole axes");
+        return {-1};
+      }
+    }
+    return loops;
+  }
+
+  bool check_target() {
+    kernel_.target_loops = target_loops(source_.targets[0], shapes_[0]);
+    const auto bad = [](const std::vector<int32_t>& loops) {
+      return std::find(loops.begin(), loops.end(), -1) != loops.end();
+    };
+    if (bad(kernel_.target_loops)) return false;
+    if (source_.targets.size() == 2) {
+      const auto second = target_loops(source_.targets[1], shapes_[1]);
+      if (bad(second)) return false;
+      if (second != kernel_.target_loops) {
+        error(DiagnosticKind::TargetForm, source_.targets[1].span,
+              "both targets of an arg reduction must have the same subscripts");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool is_target(size_t loop) const {
+    return std::find(kernel_.target_loops.begin(), kernel_.target_loops.end(),
+                     static_cast<int32_t>(loop)) != kernel_.target_loops.end();
+  }
+
+  void check_reduction() {
+    if (kernel_.reduction != Reduction::None) {
+      const ElementType type = shapes_[0].type;
+      const bool logical = kernel_.reduction == Reduction::And || kernel_.reduction == Reduction::Or;
+      if (logical != (type == ElementType::Bool)) {
+        error(DiagnosticKind::TypeMismatch, source_.assign_span,
+              fmt::format("`{}` needs {}, the tensor is {}", source_.assign,
+                          logical ? "bool" : "a number", name(type)));
+      }
+      return;
+    }
+    for (size_t i = 0; i < kernel_.loops.size(); ++i) {
+      if (is_target(i)) continue;
+      error(DiagnosticKind::NotAReduction, source_.assign_span,
+            fmt::format("loop `{}` is missing from the target of `=`", kernel_.loops[i].name),
+            "reduce with +=, max=, ..., or add it to the target");
+      return;
+    }
+  }
+
+  void check_order() {
+    int ordered = -1;
+    for (size_t i = 0; i < kernel_.loops.size(); ++i) {
+      if (kernel_.loops[i].order == Loop::Order::Any) continue;
+      const Span place = source_.loops[std::min(i, source_.loops.size() - 1)].name.span;
+      if (ordered >= 0) {
+        error(DiagnosticKind::OrderedLoop, place, "a kernel has at most one ordered loop");
+        return;
+      }
+      ordered = static_cast<int>(i);
+      if (kernel_.reduction != Reduction::None) {
+        error(DiagnosticKind::OrderedLoop, source_.assign_span,
+              fmt::format("an ordered loop needs `=`, found `{}`", source_.assign));
+      } else if (!is_target(i)) {
+        error(DiagnosticKind::OrderedLoop, place, "the ordered loop must be in the target");
+      } else if (!source_.init) {
+        error(DiagnosticKind::OrderedLoop, place, "an ordered loop needs `init`",
+              "`init` is the value of `prev` at the first step");
+      }
+    }
+    ordered_ = ordered >= 0;
+    if (source_.init && !ordered_ && (kernel_.reduction == Reduction::None || is_arg(kernel_.reduction))) {
+      error(DiagnosticKind::OrderedLoop, source_.init->span,
+            fmt::format("`{}` takes no `init`", source_.assign),
+            "`init` is where a reduction or an ordered loop starts; `else` is the value of skipped elements");
+    }
+  }
+
+  void check_values() {
+    nest_.allow_prev(ordered_, shapes_[0].type);
+    kernel_.value = nest_.value(*source_.values[0], shapes_[0].type, "the value");
+    if (source_.values.size() == 2) {
+      kernel_.second_value = nest_.value(*source_.values[1], ElementType::I64, "the index");
+    }
+    nest_.allow_prev(false, shapes_[0].type);
+    if (source_.init) {
+      nest_.restrict_to_targets("init");
+      kernel_.init = nest_.value(*source_.init, shapes_[0].type, "`init`");
+    }
+    if (source_.otherwise) {
+      nest_.restrict_to_targets("else");
+      kernel_.otherwise = nest_.value(*source_.otherwise, shapes_[0].type, "`else`");
+    }
+    nest_.restrict_to_targets(nullptr);
+  }
+
+  /// Every element is reached, or `else` (or `init` of a reduction) says what it is.
+  void check_coverage() {
+    const bool guarded = !kernel_.guards.empty() || kernel_.data_guard >= 0;
+    if (!guarded || kernel_.otherwise >= 0) return;
+    const Reduction r = kernel_.reduction;
+    const bool strict = r == Reduction::None || is_arg(r) ||
+                        ((r == Reduction::Max || r == Reduction::Min) && kernel_.init < 0);
+    if (!strict) return;
+    if (kernel_.data_guard < 0 && r != Reduction::None && every_element_reached()) return;
+    if (r == Reduction::None && kernel_.data_guard < 0 && guards_always_hold()) return;
+    error(DiagnosticKind::ElseRequired, span_,
+          r == Reduction::None ? "a guarded `=` must give `else`, the value of the elements it skips"
+                               : fmt::format("some element of `{}` may be reached by no point, and `{}` gives "
+                                             "it no value",
+                                             source_.outputs[0].name.text, source_.assign),
+          "add `else VALUE`");
+  }
+
+  bool guards_always_hold() const {
+    const std::vector<Guard> none;
+    const RangeProver prover(kernel_.loops, kernel_.atoms, none);
+    return std::all_of(kernel_.guards.begin(), kernel_.guards.end(), [&](const Guard& guard) {
+      const Interval range = prover.range(guard.value);
+      return guard.kind == Guard::Kind::NonNegative ? range.low >= 0
+             : guard.kind == Guard::Kind::Zero      ? range.low == 0 && range.high == 0
+                                                    : range.low > 0 || range.high < 0;
+    });
+  }
+
+  /// For every target element some point of the reduced loops satisfies all guards. By enumeration of the loops
+  /// that guards involve, first point found; false if that is too many.
+  bool every_element_reached() const {
+    const std::vector<Guard> none;
+    const RangeProver prover(kernel_.loops, kernel_.atoms, none);
+    std::vector<bool> involved(kernel_.loops.size(), false);
+    for (const Guard& guard : kernel_.guards) {
+      const auto loops = prover.loops_of(guard);
+      if (!loops) return false;
+      for (size_t i = 0; i < involved.size(); ++i) involved[i] = involved[i] || (*loops)[i];
+    }
+    std::vector<size_t> outer;
+    std::vector<size_t> inner;
+    int64_t points = 1;
+    for (size_t i = 0; i < involved.size(); ++i) {
+      if (!involved[i]) continue;
+      (is_target(i) ? outer : inner).push_back(i);
+      const auto product = checked_mul(points, kernel_.loops[i].extent);
+      if (!product || *product > kMaxEnumerated) return false;
+      points = *product;
+    }
+    std::vector<int64_t> point(kernel_.loops.size(), 0);
+    const auto next = [&](const std::vector<size_t>& loops) {
+      for (size_t i = loops.size(); i-- > 0;) {
+        if (++point[loops[i]] < kernel_.loops[loops[i]].extent) return true;
+        point[loops[i]] = 0;
+      }
+      return false;
+    };
+    do {
+      bool found = false;
+      do {
+        const auto values = atom_values(kernel_.atoms, point);
+        found = std::all_of(kernel_.guards.begin(), kernel_.guards.end(),
+                            [&](const Guard& g) { return holds(g, values); });
+      } while (!found && next(inner));
+      for (size_t i : inner) point[i] = 0;
+      if (!found) return false;
+    } while (next(outer));
+    return true;
+  }
+
+  void finish() {
+    Statement statement;
+    const auto first = context_.define_tensor(env_, source_.outputs[0].name, shapes_[0]);
+    std::optional<TensorId> second;
+    if (source_.outputs.size() == 2) {
+      second = context_.define_tensor(env_, source_.outputs[1].name, shapes_[1]);
+      if (!second) return;
+    }
+    if (!first) return;
+    kernel_.output = *first;
+    kernel_.second_output = second;
+    statement.body = std::move(kernel_);
+    context_.add_statement(env_, std::move(statement), span_);
+  }
+
+  Context& context_;
+  Environment& env_;
+  const ast::Kernel& source_;
+  Span span_;
+  Kernel kernel_;
+  Nest nest_;
+  std::vector<TensorShape> shapes_;
+  bool ordered_ = false;
+};
+
+}  // namespace
+
+void Context::elaborate_kernel(Environment& env, const ast::Kernel& kernel, Span span) {
+  KernelChecker(*this, env, kernel, std::move(span)).run();
+}
+
+}  // namespace solar::ir

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include "ir/verify/nest.h"
+
+namespace solar::ir {
+namespace {
+
+Loop::Order order_of(ast::Loop::Order order) {
+  switch (order) {
+    case ast::Loop::Order::Ascending:
+      return Loop::Order::Ascending;
+    case ast::Loop::Order::Descending:
+      return Loop::Order::Descending;
+    default:
+      return Loop::Order::Any;
+  }
+}
+
+}  // namespace
+
+int32_t Nest::loop_named(const std::string& name) const {
+  const auto at = loops_.find(name);
+  return at == loops_.end() ? -1 : at->second;
+}
+
+const std::vector<int32_t>* Nest::pack_loops(const std::string& name) const {
+  const auto at = packs_.find(name);
+  return at == packs_.end() ? nullptr : &at->second;
+}
+
+bool Nest::add_loops() {
+  bool ok = true;
+  const auto push = [&](const std::string& name, const DimValue& extent, Loop::Order order) {
+    Atom loop_atom;
+    kernel_.atoms.push_back(loop_atom);
+    kernel_.loops.push_back({name, extent.value, order, context_.table.text(extent.expr)});
+    extents_.push_back(extent);
+    return static_cast<int32_t>(kernel_.loops.size() - 1);
+  };
+  for (const ast::Loop& loop : source_.loops) {
+    const std::string& name = loop.name.text;
+    if (loop.pack) {
+      const auto at = env_.packs.find(loop.pack_extent.text);
+      if (at == env_.packs.end()) {
+        error(DiagnosticKind::UnknownName, loop.pack_extent.span,
+              fmt::format("no dim pack is called `*{}`", loop.pack_extent.text));
+        ok = false;
+        continue;
+      }
+      std::vector<int32_t> indices;
+      for (size_t i = 0; i < at->second.size(); ++i) {
+        indices.push_back(push(fmt::format("{}{}", name, i), at->second[i], Loop::Order::Any));
+      }
+      packs_[name] = std::move(indices);
+      continue;
+    }
+    const auto extent = context_.eval_extent(env_, *loop.extent);
+    if (!extent) {
+      ok = false;
+      continue;
+    }
+    if (loops_.contains(name) || packs_.contains(name) || env_.dims.contains(name)) {
+      error(DiagnosticKind::DuplicateName, loop.name.span,
+            fmt::format("`{}` is already {}", name,
+                        env_.dims.contains(name) ? "a dim" : "a loop of this kernel"),
+            "rename the loop variable");
+      ok = false;
+      continue;
+    }
+    loops_[name] = push(name, *extent, order_of(loop.order));
+  }
+  return ok;
+}
+
+bool Nest::add_lets() {
+  for (const ast::Let& let : source_.lets) {
+    if (loops_.contains(let.name.text) || lets_.contains(let.name.text) ||
+        env_.dims.contains(let.name.text)) {
+      error(DiagnosticKind::DuplicateName, let.name.span,
+            fmt::format("`{}` is already defined in this kernel", let.name.text));
+      return false;
+    }
+    lets_[let.name.text] = let.value.get();
+  }
+  return true;
+}
+
+void Nest::add_guards() {
+  for (const ast::ExprPtr& guard : source_.guards) {
+    if (source_.indexed && (!is_index_condition(*guard) || reads_tensor(*guard))) {
+      // A data condition; several are combined.
+      const auto condition = scalar(*guard);
+      if (!condition) continue;
+      if (condition->node < 0 || type_of(*condition) != ElementType::Bool) {
+        error(DiagnosticKind::GuardForm, guard->span, "a guard must be a comparison or a bool value");
+        continue;
+      }
+      if (kernel_.data_guard < 0) {
+        kernel_.data_guard = condition->node;
+      } else {
+        kernel_.data_guard = node({.op = ScalarOp::And,
+                                   .type = ElementType::Bool,
+                                   .a = kernel_.data_guard,
+                                   .b = condition->node});
+      }
+      continue;
+    }
+    if (const auto guards = conditions(*guard)) {
+      kernel_.guards.insert(kernel_.guards.end(), guards->begin(), guards->end());
+    }
+  }
+}
+
+}  // namespace solar::ir

@@ -1,0 +1,120 @@
+#pragma once
+// Elaboration of one kernel: loops, index expressions, scalar expressions, guards. Private to ir/.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/verify/context.h"
+#include "ir/verify/range.h"
+
+namespace solar::ir {
+
+/// A scalar subexpression: a node of the kernel, or a literal that still adapts to its neighbour's type.
+struct Scalar {
+  int32_t node = -1;      // -1: a literal
+  bool is_float = false;  // literals: written as a float (or the quotient of two integers)
+  bool is_bool = false;
+  double number = 0;
+  int64_t integer = 0;
+};
+
+class Nest {
+ public:
+  Nest(Context& context, Environment& env, const ast::Kernel& source, Kernel& kernel)
+      : context_(context), env_(env), source_(source), kernel_(kernel) {}
+
+  // loops.cpp: loops, lets, guards. False if nothing further can be checked.
+  bool add_loops();
+  bool add_lets();
+  void add_guards();
+  /// The loop a plain subscript names, or -1.
+  int32_t loop_named(const std::string& name) const;
+  const DimValue& loop_extent(int32_t loop) const { return extents_[static_cast<size_t>(loop)]; }
+  const std::vector<int32_t>* pack_loops(const std::string& name) const;
+
+  // index.cpp
+  /// An index expression: only loops, dims, integers, + - * // %, min, max, select, lets of these, and (in
+  /// `indexed`) reads of integer tensors.
+  bool is_index(const ast::Expr& expr) const;
+  bool has_loop(const ast::Expr& expr) const;
+  /// An index expression that reads no tensor.
+  bool is_plain_index(const ast::Expr& expr) const { return is_index(expr) && !reads_tensor(expr); }
+  bool reads_tensor(const ast::Expr& expr) const;
+  std::optional<Linear> index(const ast::Expr& expr);
+  /// A comparison chain of index expressions as guards; nothing (after an error) if it is none.
+  std::optional<std::vector<Guard>> conditions(const ast::Expr& chain);
+  bool is_index_condition(const ast::Expr& expr) const;
+
+  // access.cpp
+  std::optional<int32_t> access(const ast::Expr& read);
+
+  // scalar.cpp
+  /// The node of an expression converted to `type`; -1 after an error.
+  int32_t value(const ast::Expr& expr, ElementType type, const char* what);
+  std::optional<Scalar> scalar(const ast::Expr& expr);
+  ElementType type_of(const Scalar& scalar) const;
+
+  /// While on, only target loops may be named (`init`, `else`).
+  void restrict_to_targets(const char* clause) { restricted_ = clause; }
+  void allow_prev(bool allowed, ElementType type) {
+    prev_allowed_ = allowed;
+    prev_type_ = type;
+  }
+
+  Context& context() { return context_; }
+  Environment& env() { return env_; }
+  void error(DiagnosticKind kind, Span span, std::string message, std::string hint = {},
+             std::vector<Label> labels = {}, std::vector<Fix> fixes = {}) {
+    context_.error(env_, kind, std::move(span), std::move(message), std::move(hint),
+                   std::move(labels), std::move(fixes));
+  }
+  std::vector<Guard> path;  // conditions of the select branches around the current expression
+
+ private:
+  friend class ScalarBuilder;
+  int32_t atom(Atom atom);
+  int32_t linear(Linear value);
+  int32_t node(ScalarNode node);
+  std::optional<Linear> add(const ast::Expr& at, const Linear& a, const Linear& b, int64_t sign);
+  std::optional<Linear> scale(const ast::Expr& at, const Linear& a, int64_t factor);
+  std::optional<Linear> divide(const ast::Expr& at, const Linear& a, int64_t divisor, bool modulo);
+  std::optional<Linear> index_binary(const ast::Expr& expr);
+  std::optional<Linear> index_call(const ast::Expr& expr);
+  std::optional<Linear> index_read(const ast::Expr& expr);
+  std::optional<Linear> index_name(const ast::Expr& expr);
+  bool in_range(const ast::Expr& at, const Linear& value);
+  void prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
+                       size_t axis, const Tensor& tensor);
+  std::vector<Guard> conditions_here() const;
+  bool reads_data(const Linear& value) const;
+
+  std::optional<Scalar> scalar_name(const ast::Expr& expr);
+  std::optional<Scalar> scalar_binary(const ast::Expr& expr);
+  std::optional<Scalar> scalar_chain(const ast::Expr& expr);
+  std::optional<Scalar> scalar_call(const ast::Expr& expr);
+  std::optional<Scalar> scalar_select(const ast::Expr& expr);
+  std::optional<Scalar> scalar_cast(const ast::Expr& expr, ElementType type);
+  std::optional<Scalar> binary_node(const ast::Expr& at, ScalarOp op, Scalar a, Scalar b);
+  std::optional<Scalar> fold(const ast::Expr& at, const std::string& op, const Scalar& a, const Scalar& b);
+  bool unify(const ast::Expr& at, Scalar& a, Scalar& b);
+  int32_t materialise(const ast::Expr& at, const Scalar& literal, ElementType type);
+  Scalar load(int32_t access, ElementType type);
+  Scalar condition_node(const std::vector<Guard>& guards);
+
+  Context& context_;
+  Environment& env_;
+  const ast::Kernel& source_;
+  Kernel& kernel_;
+  std::vector<DimValue> extents_;
+  std::map<std::string, int32_t> loops_;
+  std::map<std::string, std::vector<int32_t>> packs_;
+  std::map<std::string, const ast::Expr*> lets_;
+  std::map<std::string, std::optional<Scalar>> let_scalars_;
+  const char* restricted_ = nullptr;
+  bool prev_allowed_ = false;
+  ElementType prev_type_ = ElementType::F32;
+};
+
+}  // namespace solar::ir

@@ -1,0 +1,510 @@
+// Scalar expressions: typing without implicit conversion, literals and dims that adapt to their neighbour.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/text.h"
+#include "ir/verify/functions.h"
+#include "ir/verify/nest.h"
+
+namespace solar::ir {
+namespace {
+
+Scalar node_scalar(int32_t node) {
+  Scalar result;
+  result.node = node;
+  return result;
+}
+
+Scalar integer_literal(int64_t value) {
+  Scalar result;
+  result.integer = value;
+  result.number = static_cast<double>(value);
+  return result;
+}
+
+Scalar float_literal(double value) {
+  Scalar result;
+  result.is_float = true;
+  result.number = value;
+  return result;
+}
+
+Scalar bool_literal(bool value) {
+  Scalar result;
+  result.is_bool = true;
+  result.integer = value ? 1 : 0;
+  return result;
+}
+
+std::optional<ScalarOp> comparison(const std::string& op) {
+  if (op == "<") return ScalarOp::Less;
+  if (op == "<=") return ScalarOp::LessEqual;
+  if (op == ">") return ScalarOp::Greater;
+  if (op == ">=") return ScalarOp::GreaterEqual;
+  if (op == "==") return ScalarOp::Equal;
+  if (op == "!=") return ScalarOp::NotEqual;
+  return std::nullopt;
+}
+
+}  // namespace
+
+int32_t Nest::linear(Linear value) {
+  const auto at = std::find(kernel_.linears.begin(), kernel_.linears.end(), value);
+  if (at != kernel_.linears.end()) return static_cast<int32_t>(at - kernel_.linears.begin());
+  kernel_.linears.push_back(std::move(value));
+  return static_cast<int32_t>(kernel_.linears.size() - 1);
+}
+
+int32_t Nest::node(ScalarNode node) {
+  kernel_.nodes.push_back(node);
+  return static_cast<int32_t>(kernel_.nodes.size() - 1);
+}
+
+ElementType Nest::type_of(const Scalar& s) const {
+  if (s.node >= 0) return kernel_.nodes[static_cast<size_t>(s.node)].type;
+  return s.is_bool ? ElementType::Bool : s.is_float ? ElementType::F32 : ElementType::I64;
+}
+
+Scalar Nest::load(int32_t access, ElementType type) {
+  return node_scalar(node({.op = ScalarOp::Load, .type = type, .reference = access}));
+}
+
+int32_t Nest::materialise(const ast::Expr& at, const Scalar& s, ElementType type) {
+  ScalarNode constant;
+  constant.type = type;
+  if (s.is_bool != (type == ElementType::Bool)) {
+    error(DiagnosticKind::TypeMismatch, at.span,
+          fmt::format("expected {}, found {}", name(type), s.is_bool ? "a bool" : "a number"));
+    return -1;
+  }
+  if (is_float(type)) {
+    constant.constant = s.is_float ? s.number : static_cast<double>(s.integer);
+  } else if (s.is_float) {
+    if (!std::isinf(s.number)) {
+      error(DiagnosticKind::TypeMismatch, at.span,
+            fmt::format("a float literal does not adapt to {}", name(type)),
+            fmt::format("write an integer, or convert the other operand with f32(...)"));
+      return -1;
+    }
+    // An infinity bounds an integer reduction: the type's largest or smallest value.
+    const int bits = storage_bits(type) - (type == ElementType::U8 ? 0 : 1);
+    const int64_t largest = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+    constant.integer = s.number > 0 ? largest : (type == ElementType::U8 ? 0 : -largest - 1);
+  } else {
+    constant.integer = s.integer;
+  }
+  return node(constant);
+}
+
+int32_t Nest::value(const ast::Expr& expr, ElementType type, const char* what) {
+  const auto result = scalar(expr);
+  if (!result) return -1;
+  if (result->node < 0) return materialise(expr, *result, type);
+  const ElementType found = type_of(*result);
+  if (found == type) return result->node;
+  error(DiagnosticKind::TypeMismatch, expr.span,
+        fmt::format("{} is {}, but the tensor is {}", what, name(found), name(type)),
+        fmt::format("convert it: `{}(...)`", name(type)));
+  return -1;
+}
+
+std::optional<Scalar> Nest::scalar(const ast::Expr& expr) {
+  if (is_plain_index(expr) && has_loop(expr)) {
+    const auto position = index(expr);
+    if (!position || !in_range(expr, *position)) return std::nullopt;
+    return node_scalar(
+        node({.op = ScalarOp::Index, .type = ElementType::I64, .reference = linear(*position)}));
+  }
+  switch (expr.kind) {
+    case ast::ExprKind::Integer:
+      return integer_literal(expr.integer);
+    case ast::ExprKind::Float:
+      return float_literal(expr.number);
+    case ast::ExprKind::Bool:
+      return bool_literal(expr.integer != 0);
+    case ast::ExprKind::Prev:
+      if (!prev_allowed_) {
+        error(DiagnosticKind::OrderedLoop, expr.span,
+              "`prev` stands only in the assignment of a kernel with an ordered loop",
+              "mark a loop of the target with `seq` or `revseq`");
+        return std::nullopt;
+      }
+      return node_scalar(node({.op = ScalarOp::Prev, .type = prev_type_}));
+    case ast::ExprKind::Name:
+      return scalar_name(expr);
+    case ast::ExprKind::Read: {
+      const auto at = access(expr);
+      if (!at) return std::nullopt;
+      return load(*at, context_.program.tensor(kernel_.accesses[static_cast<size_t>(*at)].tensor).type);
+    }
+    case ast::ExprKind::Unary: {
+      const auto inner = scalar(*expr.operands[0]);
+      if (!inner) return std::nullopt;
+      if (expr.text == "not") {
+        if (type_of(*inner) != ElementType::Bool) {
+          error(DiagnosticKind::TypeMismatch, expr.span, "`not` needs a bool");
+          return std::nullopt;
+        }
+        if (inner->node < 0) return bool_literal(inner->integer == 0);
+        return node_scalar(node({.op = ScalarOp::Not, .type = ElementType::Bool, .a = inner->node}));
+      }
+      if (type_of(*inner) == ElementType::Bool) {
+        error(DiagnosticKind::TypeMismatch, expr.span, "`-` needs a number, found a bool");
+        return std::nullopt;
+      }
+      if (inner->node < 0) {
+        return inner->is_float ? float_literal(-inner->number) : integer_literal(-inner->integer);
+      }
+      return node_scalar(node({.op = ScalarOp::Neg, .type = type_of(*inner), .a = inner->node}));
+    }
+    case ast::ExprKind::Binary:
+      return scalar_binary(expr);
+    case ast::ExprKind::Chain:
+      return scalar_chain(expr);
+    case ast::ExprKind::Call:
+      return scalar_call(expr);
+  }
+  return std::nullopt;
+}
+
+std::optional<Scalar> Nest::scalar_name(const ast::Expr& expr) {
+  const auto let = lets_.find(expr.text);
+  if (let != lets_.end()) {
+    if (restricted_ != nullptr) {
+      error(DiagnosticKind::UnknownName, expr.span,
+            fmt::format("`{}` may not use the abbreviation `{}`", restricted_, expr.text));
+      return std::nullopt;
+    }
+    // One elaboration for all uses, except inside select branches, where accesses are conditional.
+    if (path.empty()) {
+      const auto known = let_scalars_.find(expr.text);
+      if (known != let_scalars_.end()) return known->second;
+      const auto result = scalar(*let->second);
+      let_scalars_[expr.text] = result;
+      return result;
+    }
+    return scalar(*let->second);
+  }
+  if (env_.dims.contains(expr.text) || env_.poisoned_dims.contains(expr.text)) {
+    const auto value = context_.eval_dim(env_, expr);
+    if (!value) return std::nullopt;
+    return integer_literal(value->value);
+  }
+  const auto at = env_.tensors.find(expr.text);
+  if (at == env_.tensors.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, index] : loops_) known.push_back(name);
+    for (const auto& [name, value] : env_.dims) known.push_back(name);
+    for (const auto& [name, binding] : env_.tensors) known.push_back(name);
+    const auto near = nearest_names(expr.text, known);
+    error(DiagnosticKind::UnknownName, expr.span,
+          fmt::format("no loop variable, dim or tensor is called `{}`", expr.text),
+          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+    return std::nullopt;
+  }
+  if (at->second.literal) {
+    const Literal& literal = *at->second.literal;
+    ScalarNode constant;
+    constant.type = literal.type;
+    constant.constant = literal.number;
+    constant.integer = literal.integer;
+    return node_scalar(node(constant));
+  }
+  if (!at->second.tensor) return std::nullopt;  // reported before
+  const auto read = access(expr);
+  if (!read) return std::nullopt;
+  return load(*read, context_.program.tensor(*at->second.tensor).type);
+}
+
+std::optional<Scalar> Nest::fold(const ast::Expr& at, const std::string& op, const Scalar& a,
+                                 const Scalar& b) {
+  if (a.is_bool || b.is_bool) {
+    error(DiagnosticKind::TypeMismatch, at.span, fmt::format("`{}` needs numbers, found a bool", op));
+    return std::nullopt;
+  }
+  if (op == "/" || ((a.is_float || b.is_float) && op != "//" && op != "%")) {
+    const double x = a.is_float ? a.number : static_cast<double>(a.integer);
+    const double y = b.is_float ? b.number : static_cast<double>(b.integer);
+    return float_literal(op == "+" ? x + y : op == "-" ? x - y : op == "*" ? x * y : x / y);
+  }
+  if (a.is_float || b.is_float) {
+    error(DiagnosticKind::TypeMismatch, at.span, fmt::format("`{}` needs integers", op),
+          "write `/` for a quotient of floats");
+    return std::nullopt;
+  }
+  const auto result = op == "+"    ? checked_add(a.integer, b.integer)
+                      : op == "-"  ? (b.integer == INT64_MIN ? std::nullopt : checked_add(a.integer, -b.integer))
+                      : op == "*"  ? checked_mul(a.integer, b.integer)
+                      : op == "//" ? std::optional(floor_div(a.integer, b.integer))
+                                   : std::optional(floor_mod(a.integer, b.integer));
+  if (!result) {
+    error(DiagnosticKind::CountOverflow, at.span, fmt::format("`{}` overflows 64 bits", op));
+    return std::nullopt;
+  }
+  return integer_literal(*result);
+}
+
+bool Nest::unify(const ast::Expr& at, Scalar& a, Scalar& b) {
+  if (a.node < 0 && b.node >= 0) a = node_scalar(materialise(*at.operands[0], a, type_of(b)));
+  if (b.node < 0 && a.node >= 0) b = node_scalar(materialise(*at.operands[1], b, type_of(a)));
+  if (a.node < 0 || b.node < 0) return false;
+  if (type_of(a) == type_of(b)) return true;
+  error(DiagnosticKind::TypeMismatch, at.span,
+        fmt::format("the operands have different types: {} and {}", name(type_of(a)), name(type_of(b))),
+        fmt::format("convert one: `{}(...)`; there is no implicit conversion", name(type_of(a))));
+  return false;
+}
+
+std::optional<Scalar> Nest::binary_node(const ast::Expr& at, ScalarOp op, Scalar a, Scalar b) {
+  if (!unify(at, a, b)) return std::nullopt;
+  const ElementType operand = type_of(a);
+  const ElementType result =
+      op >= ScalarOp::Less && op <= ScalarOp::NotEqual ? ElementType::Bool : operand;
+  return node_scalar(node({.op = op, .type = result, .a = a.node, .b = b.node}));
+}
+
+std::optional<Scalar> Nest::scalar_binary(const ast::Expr& expr) {
+  const std::string& op = expr.text;
+  auto a = scalar(*expr.operands[0]);
+  auto b = scalar(*expr.operands[1]);
+  if (!a || !b) return std::nullopt;
+  const bool logical = op == "and" || op == "or";
+  if (a->node < 0 && b->node < 0 && !logical) return fold(expr, op, *a, *b);
+  if (!unify(expr, *a, *b)) return std::nullopt;
+  const ElementType type = type_of(*a);
+  if (logical != (type == ElementType::Bool)) {
+    error(DiagnosticKind::TypeMismatch, expr.span,
+          fmt::format("`{}` needs {}, found {}", op, logical ? "bools" : "numbers", name(type)));
+    return std::nullopt;
+  }
+  if (op == "/" && !is_float(type)) {
+    error(DiagnosticKind::TypeMismatch, expr.span, fmt::format("`/` needs floats, found {}", name(type)),
+          "write `//` for the quotient rounded down");
+    return std::nullopt;
+  }
+  if ((op == "//" || op == "%") && !is_integer(type)) {
+    error(DiagnosticKind::TypeMismatch, expr.span,
+          fmt::format("`{}` needs integers, found {}", op, name(type)), "write `/`, or floor(a / b)");
+    return std::nullopt;
+  }
+  const ScalarOp code = op == "+"     ? ScalarOp::Add
+                        : op == "-"   ? ScalarOp::Sub
+                        : op == "*"   ? ScalarOp::Mul
+                        : op == "/"   ? ScalarOp::Div
+                        : op == "//"  ? ScalarOp::FloorDiv
+                        : op == "%"   ? ScalarOp::Mod
+                        : op == "and" ? ScalarOp::And
+                                      : ScalarOp::Or;
+  return node_scalar(node({.op = code, .type = type, .a = a->node, .b = b->node}));
+}
+
+std::optional<Scalar> Nest::scalar_chain(const ast::Expr& expr) {
+  if (is_index_condition(expr) && !reads_tensor(expr) && has_loop(expr)) {
+    const auto guards = conditions(expr);
+    if (!guards) return std::nullopt;
+    return condition_node(*guards);
+  }
+  std::optional<Scalar> result;
+  std::optional<Scalar> left = scalar(*expr.operands[0]);
+  for (size_t i = 0; i < expr.operators.size(); ++i) {
+    std::optional<Scalar> right = scalar(*expr.operands[i + 1]);
+    if (!left || !right) return std::nullopt;
+    Scalar a = *left;
+    Scalar b = *right;
+    if (a.node < 0 && b.node < 0) {
+      a = node_scalar(materialise(*expr.operands[i], a, a.is_float || b.is_float ? ElementType::F64 : type_of(a)));
+      if (a.node < 0) return std::nullopt;
+    }
+    ast::Expr pair = expr;  // for the places of the two operands
+    pair.operands = {expr.operands[i], expr.operands[i + 1]};
+    const auto compared = binary_node(pair, *comparison(expr.operators[i]), a, b);
+    if (!compared) return std::nullopt;
+    result = result ? node_scalar(node({.op = ScalarOp::And,
+                                        .type = ElementType::Bool,
+                                        .a = result->node,
+                                        .b = compared->node}))
+                    : *compared;
+    left = right;
+  }
+  return result;
+}
+
+Scalar Nest::condition_node(const std::vector<Guard>& guards) {
+  int32_t all = -1;
+  for (const Guard& guard : guards) {
+    const int32_t value =
+        node({.op = ScalarOp::Index, .type = ElementType::I64, .reference = linear(guard.value)});
+    const int32_t zero = node({.op = ScalarOp::Constant, .type = ElementType::I64});
+    const ScalarOp op = guard.kind == Guard::Kind::NonNegative ? ScalarOp::GreaterEqual
+                        : guard.kind == Guard::Kind::Zero      ? ScalarOp::Equal
+                                                               : ScalarOp::NotEqual;
+    const int32_t one = node({.op = op, .type = ElementType::Bool, .a = value, .b = zero});
+    all = all < 0 ? one : node({.op = ScalarOp::And, .type = ElementType::Bool, .a = all, .b = one});
+  }
+  return node_scalar(all);
+}
+
+std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
+  std::optional<Scalar> condition;
+  const bool by_index = is_index_condition(*expr.operands[0]) && !reads_tensor(*expr.operands[0]);
+  std::vector<Guard> guards;
+  if (by_index) {
+    const auto found = conditions(*expr.operands[0]);
+    if (!found) return std::nullopt;
+    guards = *found;
+    condition = condition_node(guards);
+  } else {
+    condition = scalar(*expr.operands[0]);
+  }
+  const size_t outer = path.size();
+  path.insert(path.end(), guards.begin(), guards.end());
+  const auto a = scalar(*expr.operands[1]);
+  path.resize(outer);
+  if (by_index) {
+    if (guards.size() == 1 && guards[0].kind != Guard::Kind::NonZero) {
+      Guard negated = guards[0];
+      if (negated.kind == Guard::Kind::Zero) {
+        negated.kind = Guard::Kind::NonZero;
+      } else {
+        negated.value = combine(negated.value, -1, {}, 0);
+        negated.value.constant -= 1;
+      }
+      path.push_back(negated);
+    } else {
+      path.push_back({});  // 0 >= 0: always true, but marks the accesses as conditional
+    }
+  }
+  const auto b = scalar(*expr.operands[2]);
+  path.resize(outer);
+  if (!condition || !a || !b) return std::nullopt;
+  if (condition->node < 0) condition = node_scalar(materialise(*expr.operands[0], *condition, ElementType::Bool));
+  if (condition->node < 0) return std::nullopt;
+  if (type_of(*condition) != ElementType::Bool) {
+    error(DiagnosticKind::TypeMismatch, expr.operands[0]->span, "the condition of `select` must be a bool");
+    return std::nullopt;
+  }
+  Scalar x = *a;
+  Scalar y = *b;
+  if (x.node < 0 && y.node < 0) {
+    // Two literals: the float one decides; f32 stands for both until a cast says otherwise.
+    const ElementType type = x.is_bool ? ElementType::Bool
+                             : x.is_float || y.is_float ? ElementType::F32
+                                                        : ElementType::I64;
+    x = node_scalar(materialise(*expr.operands[1], x, type));
+    if (x.node < 0) return std::nullopt;
+  }
+  ast::Expr pair = expr;
+  pair.operands = {expr.operands[1], expr.operands[2]};
+  if (!unify(pair, x, y)) return std::nullopt;
+  return node_scalar(node({.op = ScalarOp::Select,
+                           .type = type_of(x),
+                           .a = condition->node,
+                           .b = x.node,
+                           .c = y.node}));
+}
+
+std::optional<Scalar> Nest::scalar_cast(const ast::Expr& expr, ElementType type) {
+  if (expr.operands.size() != 1) {
+    error(DiagnosticKind::RankMismatch, expr.span,
+          fmt::format("a cast has one argument, found {}", expr.operands.size()));
+    return std::nullopt;
+  }
+  const auto inner = scalar(*expr.operands[0]);
+  if (!inner) return std::nullopt;
+  if (inner->node < 0) {
+    Scalar literal = *inner;
+    if (literal.is_bool && type != ElementType::Bool) literal.is_bool = false;
+    if (literal.is_float && !is_float(type) && std::isfinite(literal.number)) {
+      literal = integer_literal(static_cast<int64_t>(
+          std::clamp(std::trunc(literal.number), -0x1p62, 0x1p62)));
+    }
+    if (type == ElementType::Bool && !literal.is_bool) {
+      return bool_literal(literal.is_float ? literal.number != 0 : literal.integer != 0);
+    }
+    const int32_t constant = materialise(expr, literal, type);
+    return constant < 0 ? std::nullopt : std::optional(node_scalar(constant));
+  }
+  if (type_of(*inner) == type) return inner;
+  return node_scalar(node({.op = ScalarOp::Cast, .type = type, .a = inner->node}));
+}
+
+std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
+  if (expr.text == "select" && expr.operands.size() == 3) return scalar_select(expr);
+  if (const auto type = element_type_named(expr.text)) return scalar_cast(expr, *type);
+  const auto parameter = env_.types.find(expr.text);
+  if (parameter != env_.types.end()) return scalar_cast(expr, parameter->second);
+  if (expr.text == "wide" && expr.operands.size() == 1) {
+    const auto inner = scalar(*expr.operands[0]);
+    if (!inner || inner->node < 0) return inner;
+    const ElementType type = wide(type_of(*inner));
+    if (type == type_of(*inner)) return inner;
+    return node_scalar(node({.op = ScalarOp::Cast, .type = type, .a = inner->node}));
+  }
+  const ScalarFunction* function = scalar_function_named(expr.text);
+  if (function == nullptr) {
+    const auto near = nearest_names(expr.text, scalar_function_names());
+    error(DiagnosticKind::UnknownName, expr.span,
+          fmt::format("no scalar function is called `{}`", expr.text),
+          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+    return std::nullopt;
+  }
+  const bool folds = function->op == ScalarOp::Min || function->op == ScalarOp::Max;
+  if (expr.operands.size() != static_cast<size_t>(function->arity) && !(folds && expr.operands.size() > 2)) {
+    error(DiagnosticKind::RankMismatch, expr.span,
+          fmt::format("`{}` has {} argument{}, found {}", expr.text, function->arity,
+                      function->arity == 1 ? "" : "s", expr.operands.size()));
+    return std::nullopt;
+  }
+  std::vector<Scalar> arguments;
+  for (const ast::ExprPtr& operand : expr.operands) {
+    const auto argument = scalar(*operand);
+    if (!argument) return std::nullopt;
+    arguments.push_back(*argument);
+  }
+  const auto typed = [&](ElementType type) {
+    const bool fits = function->operands == ScalarOperands::Numbers   ? type != ElementType::Bool
+                      : function->operands == ScalarOperands::Floats  ? is_float(type)
+                                                                      : is_integer(type);
+    if (fits) return true;
+    error(DiagnosticKind::TypeMismatch, expr.span,
+          fmt::format("`{}` needs {}, found {}", expr.text,
+                      function->operands == ScalarOperands::Floats     ? "floats"
+                      : function->operands == ScalarOperands::Integers ? "integers"
+                                                                       : "numbers",
+                      name(type)),
+          "convert with f32(...) or i64(...)");
+    return false;
+  };
+  if (function->arity == 1) {
+    Scalar a = arguments[0];
+    if (a.node < 0) {
+      const bool as_float = a.is_float || function->operands == ScalarOperands::Floats;
+      a = node_scalar(materialise(*expr.operands[0], a, as_float ? ElementType::F32 : ElementType::I64));
+      if (a.node < 0) return std::nullopt;
+    }
+    if (!typed(type_of(a))) return std::nullopt;
+    const ElementType result = function->yields_bool ? ElementType::Bool : type_of(a);
+    return node_scalar(node({.op = function->op, .type = result, .a = a.node}));
+  }
+  Scalar result = arguments[0];
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    Scalar b = arguments[i];
+    if (result.node < 0 && b.node < 0) {
+      const bool as_float = result.is_float || b.is_float || function->operands == ScalarOperands::Floats;
+      result = node_scalar(materialise(*expr.operands[0], result, as_float ? ElementType::F32 : ElementType::I64));
+      if (result.node < 0) return std::nullopt;
+    }
+    ast::Expr pair = expr;
+    pair.operands = {expr.operands[i - 1], expr.operands[i]};
+    const auto next = binary_node(pair, function->op, result, b);
+    if (!next || !typed(type_of(*next))) return std::nullopt;
+    result = *next;
+  }
+  return result;
+}
+
+}  // namespace solar::ir

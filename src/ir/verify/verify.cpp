@@ -1,0 +1,239 @@
+#include "ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "ir/parser.h"
+#include "ir/prelude.h"
+#include "ir/verify/context.h"
+#include "ir/verify/elaborate.h"
+
+namespace solar::ir {
+namespace {
+
+/// The prelude parsed once.
+const Result<ast::File>& prelude() {
+  static const Result<ast::File> parsed = []() -> Result<ast::File> {
+    ast::File all;
+    for (const PreludeFile& file : prelude_files()) {
+      SOLAR_TRY(ast::File one, parse_text(file.name, file.text));
+      for (ast::Function& f : one.functions) all.functions.push_back(std::move(f));
+    }
+    return all;
+  }();
+  return parsed;
+}
+
+}  // namespace
+
+void Context::elaborate_block(Environment& env, const ast::Block& block) {
+  for (const ast::Statement& statement : block.statements) {
+    if (const auto* dims = std::get_if<ast::Dims>(&statement.body)) {
+      if (env.caller != nullptr) define_dims(env, *dims, false, nullptr);
+    } else if (const auto* require = std::get_if<ast::Require>(&statement.body)) {
+      check_require(env, *require);
+    } else if (const auto* op = std::get_if<ast::Op>(&statement.body)) {
+      Group made;
+      made.op = op->name;
+      made.at = op->at.value_or("");
+      made.module = op->module.value_or("");
+      if (op->nominal) {
+        if (const auto nominal = eval_dim(env, *op->nominal)) made.nominal = nominal->value;
+      }
+      const int32_t outer = group;
+      group = static_cast<int32_t>(program.groups.size());
+      program.groups.push_back(std::move(made));
+      elaborate_block(env, op->block);
+      group = outer;
+    } else if (const auto* kernel = std::get_if<ast::Kernel>(&statement.body)) {
+      elaborate_kernel(env, *kernel, statement.span);
+    } else if (const auto* view = std::get_if<ast::View>(&statement.body)) {
+      elaborate_view(env, *view, statement.span);
+    } else if (const auto* slice = std::get_if<ast::Slice>(&statement.body)) {
+      elaborate_slice(env, *slice, statement.span);
+    } else if (const auto* call = std::get_if<ast::Call>(&statement.body)) {
+      elaborate_call(env, *call, statement.span);
+    } else if (const auto* update = std::get_if<ast::Update>(&statement.body)) {
+      elaborate_update(env, *update);
+    }
+  }
+}
+
+void Context::elaborate_update(Environment& env, const ast::Update& update) {
+  const Binding* state = find_tensor(env, update.state.text, update.state.span);
+  const Binding* value = find_tensor(env, update.value.text, update.value.span);
+  if (state == nullptr || value == nullptr || !state->tensor || !value->tensor) return;
+  const Tensor& old = program.tensor(*state->tensor);
+  const Tensor& fresh = program.tensor(*value->tensor);
+  if (env.caller != nullptr || old.role != Role::State) {
+    return error(env, DiagnosticKind::CallArgument, update.state.span,
+                 fmt::format("`{}` is not a `state` of the program", update.state.text));
+  }
+  if (old.type != fresh.type || old.shape != fresh.shape) {
+    return error(env, DiagnosticKind::ShapeMismatch, update.value.span,
+                 fmt::format("`{}` is {}[{}], the state is {}[{}]", update.value.text, name(fresh.type),
+                             fmt::join(fresh.shape, ", "), name(old.type), fmt::join(old.shape, ", ")));
+  }
+  for (const Update& other : program.updates) {
+    if (other.state == *state->tensor) {
+      return error(env, DiagnosticKind::DuplicateName, update.state.span,
+                   fmt::format("`{}` is updated twice", update.state.text));
+    }
+  }
+  program.updates.push_back({*state->tensor, *value->tensor});
+}
+
+class Verifier {
+ public:
+  Verifier(const ast::File& file, const VerifyOptions& options) : file_(file), options_(options) {}
+
+  Result<Elaboration> run() {
+    if (!prelude()) return prelude().error();
+    add_functions();
+    if (!file_.program) {
+      if (file_.functions.empty()) {
+        context_.error(env_, DiagnosticKind::OutputMissing, {}, "the text holds no `program`");
+      } else {
+        context_.error(env_, DiagnosticKind::OutputMissing, file_.functions.front().name.span,
+                       "the text holds functions but no `program`");
+      }
+      return std::move(context_.errors);
+    }
+    const ast::Program& program = *file_.program;
+    context_.program.name = program.name.text;
+    for (const ast::Statement& statement : program.block.statements) {
+      if (const auto* dims = std::get_if<ast::Dims>(&statement.body)) {
+        context_.define_dims(env_, *dims, true, &options_.bindings);
+      }
+    }
+    check_bindings();
+    for (const ast::Port& port : program.ports) add_port(port);
+    context_.elaborate_block(env_, program.block);
+    add_outputs(program);
+    if (!context_.errors.empty()) {
+      sort_by_position(context_.errors);
+      return std::move(context_.errors);
+    }
+    auto shared = std::make_shared<const Program>(std::move(context_.program));
+    return Elaboration{VerifiedProgram(std::move(shared)), std::move(context_.table), std::move(context_.equations)};
+  }
+
+ private:
+  void add_functions() {
+    for (const ast::Function& f : prelude()->functions) context_.functions[f.name.text] = &f;
+    std::map<std::string, const ast::Function*> own;
+    for (const ast::Function& f : file_.functions) {
+      const auto [at, fresh] = own.try_emplace(f.name.text, &f);
+      if (!fresh) {
+        context_.error(env_, DiagnosticKind::DuplicateName, f.name.span,
+                       fmt::format("function `{}` is defined twice", f.name.text), "",
+                       {{at->second->name.span, "defined here first"}});
+      }
+      context_.functions[f.name.text] = &f;
+    }
+  }
+
+  void check_bindings() {
+    for (const auto& [name, value] : options_.bindings) {
+      const Span place = file_.program->name.span;
+      if (!env_.dims.contains(name)) {
+        std::vector<std::string> known(env_.free_dims.begin(), env_.free_dims.end());
+        const auto near = nearest_names(name, known);
+        context_.error(env_, DiagnosticKind::Usage, place, fmt::format("the program has no dim `{}` to bind", name),
+                       known.empty() ? "it has no free dims"
+                                     : fmt::format("its free dims are {}",
+                                                   quoted_choices(near.empty() ? known : near)));
+      } else if (!env_.free_dims.contains(name)) {
+        context_.error(env_, DiagnosticKind::Usage, place,
+                       fmt::format("dim `{}` is derived, only free dims can be bound", name),
+                       fmt::format("it is {}", context_.text(env_.dims.at(name))));
+      } else if (value < 1) {
+        context_.error(env_, DiagnosticKind::BadExtent, place,
+                       fmt::format("`{}` is bound to {}, it must be at least 1", name, value));
+      }
+    }
+  }
+
+  void add_port(const ast::Port& port) {
+    const ast::Declaration& declaration = port.declaration;
+    const auto shape = context_.eval_type(env_, declaration.type);
+    if (!shape) return context_.poison(env_, declaration.name);
+    const auto id = context_.define_tensor(env_, declaration.name, *shape, port.role);
+    if (!id) return;
+    context_.program.ports.push_back(*id);
+    Tensor& tensor = context_.program.tensors[index(*id)];
+    if (port.role != Role::Const) {
+      if (!port.values.empty()) {
+        context_.error(env_, DiagnosticKind::CallArgument, declaration.name.span,
+                       fmt::format("`{}` has values, but only a `const` does", declaration.name.text));
+      }
+      return;
+    }
+    if (static_cast<int64_t>(port.values.size()) != element_count(tensor.shape)) {
+      context_.error(env_, DiagnosticKind::ShapeMismatch, declaration.name.span,
+                     fmt::format("`{}` has {} elements, found {} values", declaration.name.text,
+                                 element_count(tensor.shape), port.values.size()));
+      return;
+    }
+    for (const ast::ExprPtr& value : port.values) {
+      const bool negative = value->kind == ast::ExprKind::Unary && value->text == "-";
+      const ast::Expr& literal = negative ? *value->operands[0] : *value;
+      double number = 0;
+      if (literal.kind == ast::ExprKind::Integer || literal.kind == ast::ExprKind::Bool) {
+        number = static_cast<double>(literal.integer);
+      } else if (literal.kind == ast::ExprKind::Float) {
+        number = literal.number;
+      } else {
+        context_.error(env_, DiagnosticKind::TypeMismatch, value->span, "a constant's values are literals");
+        return;
+      }
+      tensor.values.push_back(negative ? -number : number);
+    }
+  }
+
+  void add_outputs(const ast::Program& program) {
+    for (const ast::Name& output : program.outputs) {
+      const auto at = env_.tensors.find(output.text);
+      if (at == env_.tensors.end()) {
+        context_.error(env_, DiagnosticKind::OutputMissing, output.span,
+                       fmt::format("the output `{}` is never defined", output.text));
+      } else if (at->second.tensor) {
+        context_.program.outputs.push_back(*at->second.tensor);
+        context_.program.output_names.push_back(output.text);
+      }
+    }
+    if (program.outputs.empty() && context_.program.updates.empty()) {
+      context_.error(env_, DiagnosticKind::OutputMissing, program.name.span, "the program has no outputs");
+    }
+  }
+
+  const ast::File& file_;
+  const VerifyOptions& options_;
+  Context context_;
+  Environment env_;
+};
+
+Result<Elaboration> elaborate(const ast::File& file, const VerifyOptions& options) {
+  return Verifier(file, options).run();
+}
+
+Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& options) {
+  SOLAR_TRY(Elaboration elaboration, elaborate(file, options));
+  return std::move(elaboration.program);
+}
+
+Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options,
+                                    const std::string& name) {
+  SOLAR_TRY(const ast::File file, parse_text(name, text));
+  return verify(file, options);
+}
+
+int64_t element_count(const std::vector<int64_t>& shape) {
+  const auto count = checked_product(shape);
+  SOLAR_CHECK(count.has_value(), "a verified shape's element count fits");
+  return *count;
+}
+
+}  // namespace solar::ir

@@ -1,0 +1,185 @@
+#include "roofline/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace solar::roofline {
+
+using arch::Machine;
+using arch::UnitClass;
+
+namespace {
+
+/// The work of `work` as far as it is in the time: the assumptions behind the rates it used.
+struct Priced {
+  Time time = {};
+  std::vector<std::string> assumptions = {};
+};
+
+void add_once(std::vector<std::string>& list, const std::string& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+void add_once(std::vector<std::string>& list, const std::vector<std::string>& items) {
+  for (const std::string& item : items) add_once(list, item);
+}
+
+Diagnostic overflow(std::string_view what) {
+  Diagnostic diagnostic{.kind = DiagnosticKind::CountOverflow};
+  diagnostic.message = fmt::format("the number of {} does not fit 64 bits", what);
+  diagnostic.hint = "bind smaller dims";
+  return diagnostic;
+}
+
+std::optional<FlopsPerByte> intensity(Macs macs, Bytes traffic) {
+  if (traffic.value == 0) return std::nullopt;
+  return FlopsPerByte{2 * static_cast<double>(macs.value) / static_cast<double>(traffic.value)};
+}
+
+Result<Priced> price(const Work& work, const Machine& machine, const Policy& policy) {
+  Priced priced;
+  Time& time = priced.time;
+  const auto macs = total_macs(work);
+  if (!macs) return overflow("multiply-accumulates");
+  time.macs = *macs;
+  time.traffic = work.traffic;
+  time.operational_intensity = intensity(time.macs, time.traffic);
+  for (const MacsOf& part : work.macs) {
+    if (part.macs.value == 0) continue;
+    SOLAR_TRY(const ChosenRate rate, rate_of(part.type, part.convolution, machine, policy));
+    Seconds& unit = rate.unit == UnitClass::Tensor ? time.tensor : time.vector;
+    unit = unit + part.macs / rate.rate;
+    add_once(priced.assumptions, rate.assumptions);
+  }
+  if (work.traffic.value > 0) {
+    const ChosenBandwidth bandwidth = bandwidth_of(machine, policy);
+    time.memory = work.traffic / bandwidth.rate;
+    add_once(priced.assumptions, bandwidth.assumptions);
+  }
+  time.compute = std::max(time.tensor, time.vector);
+  time.total = std::max(time.compute, time.memory);
+  if (time.memory < time.compute) {
+    time.limiter = time.tensor >= time.vector ? Limiter::Tensor : Limiter::Vector;
+  }
+  return priced;
+}
+
+std::vector<std::string> assumptions_of(const Policy& policy, bool fused,
+                                        const std::vector<std::string>& used) {
+  std::vector<std::string> result = {"as-written-graph", "classical-products", "cold-cache"};
+  if (!fused) result.emplace_back("no-fusion");
+  result.emplace_back(policy.strict ? "strict-peaks" : "datasheet-peaks");
+  add_once(result, used);
+  return result;
+}
+
+Limiter longest(const std::array<Seconds, 3>& limited) {
+  size_t best = 0;
+  for (size_t i = 1; i < limited.size(); ++i) {
+    if (limited[i] > limited[best]) best = i;
+  }
+  return static_cast<Limiter>(best);
+}
+
+}  // namespace
+
+std::string_view name(Limiter limiter) {
+  switch (limiter) {
+    case Limiter::Memory:
+      return "memory";
+    case Limiter::Tensor:
+      return "tensor";
+    case Limiter::Vector:
+      return "vector";
+  }
+  return "?";
+}
+
+std::optional<Macs> total_macs(const Work& work) {
+  std::optional<Macs> total = Macs{};
+  for (const MacsOf& part : work.macs) {
+    total = checked_add(*total, part.macs);
+    if (!total) return std::nullopt;
+  }
+  return total;
+}
+
+Result<Work> sum_of(std::span<const Work> operators) {
+  Work sum;
+  for (const Work& work : operators) {
+    const auto traffic = checked_add(sum.traffic, work.traffic);
+    if (!traffic) return overflow("bytes");
+    sum.traffic = *traffic;
+    for (const MacsOf& part : work.macs) {
+      const auto same = std::find_if(sum.macs.begin(), sum.macs.end(), [&](const MacsOf& other) {
+        return other.type == part.type && other.convolution == part.convolution;
+      });
+      if (same == sum.macs.end()) {
+        sum.macs.push_back(part);
+        continue;
+      }
+      const auto macs = checked_add(same->macs, part.macs);
+      if (!macs) return overflow("multiply-accumulates");
+      same->macs = *macs;
+    }
+  }
+  return sum;
+}
+
+Result<Time> time_of(const Work& work, const Machine& machine, const Policy& policy) {
+  SOLAR_TRY(const Priced priced, price(work, machine, policy));
+  return priced.time;
+}
+
+Result<Bounds> bounds(std::span<const Work> operators, const Work& graph, const Machine& machine,
+                      const Policy& policy) {
+  Bounds result;
+  SOLAR_TRY(const Priced fused, price(graph, machine, policy));
+  result.fused = {fused.time, assumptions_of(policy, true, fused.assumptions)};
+
+  Time sum;
+  std::vector<std::string> used = fused.assumptions;
+  std::array<Seconds, 3> limited = {};
+  for (const Work& work : operators) {
+    SOLAR_TRY(const Priced priced, price(work, machine, policy));
+    const Time& time = priced.time;
+    sum.total = sum.total + time.total;
+    sum.compute = sum.compute + time.compute;
+    sum.memory = sum.memory + time.memory;
+    sum.tensor = sum.tensor + time.tensor;
+    sum.vector = sum.vector + time.vector;
+    Seconds& mine = limited[static_cast<size_t>(time.limiter)];
+    mine = mine + time.total;
+    const auto macs = checked_add(sum.macs, time.macs);
+    if (!macs) return overflow("multiply-accumulates");
+    const auto traffic = checked_add(sum.traffic, time.traffic);
+    if (!traffic) return overflow("bytes");
+    sum.macs = *macs;
+    sum.traffic = *traffic;
+    add_once(used, priced.assumptions);
+    result.operators.push_back(time);
+  }
+  sum.limiter = longest(limited);
+  sum.operational_intensity = intensity(sum.macs, sum.traffic);
+  // Running the operators one by one also does the graph's work, so its floor holds here too. It is
+  // the higher one only where the graph writes what no operator computes, or by the rounding of the
+  // sum.
+  if (result.fused.time.total > sum.total) {
+    const double slack = result.fused.time.total.value - sum.total.value;
+    if (slack <= sum.total.value * 1e-9) {
+      sum.total = result.fused.time.total;
+    } else {
+      sum = result.fused.time;
+    }
+  }
+  result.unfused = {sum, assumptions_of(policy, false, used)};
+  return result;
+}
+
+FlopsPerByte ridge_point(MacsPerSecond rate, BytesPerSecond bandwidth) {
+  return {2 * rate.value / bandwidth.value};
+}
+
+}  // namespace solar::roofline
