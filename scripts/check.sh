@@ -5,7 +5,7 @@ root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 source "$root/scripts/setup/all.sh"
 cd "$root" || exit
 set_up_development || exit
-tools=$(dirname "$dev_python")
+clang_format=$("$dev_python" -c 'import clang_format; print(clang_format.get_executable("clang-format"))')
 failed=()
 
 run() { # run NAME COMMAND..
@@ -16,7 +16,7 @@ run() { # run NAME COMMAND..
 
 mapfile -t cpp < <(find src tools tests -name '*.cpp' -o -name '*.h' | sort)
 run layers "$dev_python" scripts/check_layers.py
-((${#cpp[@]})) && run clang-format "$tools/clang-format" --dry-run --Werror "${cpp[@]}"
+((${#cpp[@]})) && run clang-format "$clang_format" --dry-run --Werror "${cpp[@]}"
 run "ruff format" "$dev_python" -m ruff format --check .
 run "ruff check" "$dev_python" -m ruff check .
 run mypy "$dev_python" -m mypy

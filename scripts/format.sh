@@ -5,7 +5,8 @@ root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 source "$root/scripts/setup/all.sh"
 cd "$root" || exit
 set_up_development || exit
+clang_format=$("$dev_python" -c 'import clang_format; print(clang_format.get_executable("clang-format"))')
 mapfile -t cpp < <(find src tools tests -name '*.cpp' -o -name '*.h')
-((${#cpp[@]})) && "$(dirname "$dev_python")/clang-format" -i "${cpp[@]}"
+((${#cpp[@]})) && "$clang_format" -i "${cpp[@]}"
 "$dev_python" -m ruff format .
 "$dev_python" -m ruff check --fix .

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solar.problems import Problem, SourceError, display_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 INPUT_FUNCTIONS = ("get_inputs", "example_args")
 Slot = tuple[ast.AST, str, int | None]  # parent node, field, and place in a list field
@@ -172,7 +174,7 @@ def _elements(name: str, value: ast.expr, kind: str) -> Iterator[tuple[Constant,
                 yield from _elements(f"{name}[{place}]", item, kind)
     elif isinstance(value, ast.Dict):
         for place, (key, item) in enumerate(zip(value.keys, value.values, strict=True)):
-            if isinstance(key, ast.Constant):
+            if isinstance(key, ast.Constant) and isinstance(key.value, (str, int)):
                 label = f"{name}[{key.value}]"
                 constant = _make(label, item, kind)
                 if constant:

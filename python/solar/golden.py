@@ -7,9 +7,8 @@ a run in float64 on the same values, for the scale of the tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.utils._pytree as pytree
@@ -17,8 +16,13 @@ from torch import nn
 
 from solar.problems import Problem, SourceError, describe, raised
 from solar.randomness import RandomDraws
-from solar.sources import LoadedProgram, forward_line
+from solar.signature import forward_line
 from solar.tensorfile import TensorFileWriter, read_tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from solar.sources import LoadedProgram
 
 # How example inputs of floating type are replaced. `example` keeps what the file makes.
 DISTRIBUTIONS = ("example", "normal", "large", "negative", "constant", "zeros")
@@ -243,9 +247,7 @@ def _saved(loaded: LoadedProgram, ports: Sequence[Port], leaves: Sequence[Any]) 
     return Saved(copies, states)
 
 
-def double_run(
-    loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[torch.Tensor]
-) -> list[torch.Tensor]:
+def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """The outputs of a float64 run on the same values and draws. The model is converted in place."""
     for port, value in saved.states:
         owner, _, name = (port.key or "").rpartition(".")

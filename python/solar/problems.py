@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import traceback
 from dataclasses import asdict, dataclass
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 TAIL_LINES = 12
 
@@ -54,7 +56,7 @@ def traceback_tail(error: BaseException, path: str) -> str:
 
 def describe(error: BaseException) -> str:
     """`ValueError: the message's first lines`, bounded in length."""
-    text = str(error).strip()
+    text = str(error).strip().removesuffix(".")
     name = type(error).__name__
     return f"{name}: {text[:600]}" if text else name
 

@@ -6,11 +6,14 @@ that `bernoulli_` fills in, for `randn`, `rand`, `normal_`, ... their result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
 
 # Operators whose result is random. `native_dropout` returns (output, mask) and counts by its mask.
 DRAWS = {

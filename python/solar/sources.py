@@ -13,19 +13,28 @@ import os
 import re
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.utils._pytree as pytree
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from solar.constants import apply_overrides, defined_names, parse_file
 from solar.problems import Problem, SourceError, raised
+from solar.signature import (
+    FunctionModule,
+    forward_line,
+    forward_signature,
+    identifier,
+    input_names,
+    required_parameters,
+)
 from solar.source_name import SourceName, parse_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 INPUT_MAKERS = ("example_args", "get_inputs")
 
@@ -54,19 +63,6 @@ class LoadedProgram:
         """`train`, `eval`, or `mixed` where submodules differ."""
         modes = {module.training for module in self.model.modules()}
         return "mixed" if len(modes) == 2 else ("train" if modes == {True} else "eval")
-
-
-class FunctionModule(nn.Module):
-    """A plain function as a module."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self._function = function
-        self.__signature__ = inspect.signature(function)
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function."""
-        return self._function(*args, **kwargs)
 
 
 def load(source: str, overrides: Mapping[str, int] | None = None, *, fake: bool, seed: int = 0) -> LoadedProgram:
@@ -274,63 +270,3 @@ def seeded(seed: int) -> Iterator[None]:
         yield
     finally:
         torch.manual_seed = original
-
-
-def required_parameters(function: Callable[..., Any]) -> list[str]:
-    """Names of the parameters without which `function` cannot be called."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return ["?"]
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in variable]
-
-
-def forward_signature(model: nn.Module) -> inspect.Signature | None:
-    """The signature of forward, or of the function that the module wraps."""
-    if isinstance(model, FunctionModule):
-        return model.__signature__
-    try:
-        return inspect.signature(model.forward)
-    except (TypeError, ValueError):
-        return None
-
-
-def forward_line(model: nn.Module) -> int:
-    """The line where forward is defined, or 0."""
-    function = model._function if isinstance(model, FunctionModule) else type(model).forward
-    code = getattr(function, "__code__", None)
-    return code.co_firstlineno if code is not None else 0
-
-
-def input_names(model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:
-    """One identifier per leaf of (inputs, kwargs), after forward's parameters."""
-    names: list[str] = []
-    signature = forward_signature(model)
-    parameters = list(signature.parameters.values()) if signature else []
-    labels: list[str] = []
-    for position in range(len(inputs)):
-        if position < len(parameters) and parameters[position].kind is not inspect.Parameter.VAR_POSITIONAL:
-            labels.append(parameters[position].name)
-        else:
-            labels.append(f"x{position}")
-    used: set[str] = set()
-    leaves, _ = pytree.tree_flatten_with_path((inputs, kwargs))
-    for path, _ in leaves:
-        keys = [re.sub(r"[^0-9A-Za-z]+", "_", str(key)).strip("_") for key in path[1:]]
-        if str(path[0]) == "[0]":
-            keys[0] = labels[int(keys[0])]
-        base = identifier("_".join(keys))
-        name, count = base, 1
-        while name in used:
-            count += 1
-            name = f"{base}_{count}"
-        used.add(name)
-        names.append(name)
-    return tuple(names)
-
-
-def identifier(text: str) -> str:
-    """`text` as an identifier: letters, digits, underscores, not starting with a digit."""
-    clean = re.sub(r"[^0-9A-Za-z_]+", "_", text).strip("_") or "program"
-    return clean if not clean[0].isdigit() else f"p{clean}"

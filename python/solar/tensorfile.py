@@ -6,10 +6,12 @@ import json
 import math
 import os
 import struct
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 HEADER_ROOM = 1 << 18
 

@@ -9,46 +9,27 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import faulthandler
 import gc
+import json
+import logging
 import os
 import platform
 import re
-import resource
 import select
 import signal
 import sys
 import time
 import traceback
 from collections import deque
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from solar import limits, protocol
+from solar.child import become_worker, failure
+from solar.job import TICK, Job, ended_soon, log_text, place_in_log, read_log, remove_parts, where_it_is
 from solar.limits import Limits
 from solar.problems import Problem
 
-LOG_BYTES = 32 << 10
-TICK = 0.02
-DUMP_SECONDS = 1.0
-DUMP_SIGNAL = signal.SIGUSR2  # makes a worker write where it is
 OLDEST_TORCH = (2, 13)
-
-
-@dataclass(slots=True)
-class Job:
-    """A worker at work."""
-
-    request: dict[str, Any]
-    limits: Limits
-    pid: int
-    reply_fd: int
-    log_fd: int
-    begin: float
-    lines: protocol.LineBuffer = field(default_factory=protocol.LineBuffer)
-    log: bytearray = field(default_factory=bytearray)
-    peak: int = 0
-    log_open: bool = True
 
 
 class Zygote:
@@ -120,7 +101,7 @@ class Zygote:
         if not data:
             return False
         for line in self.lines.feed(data):
-            request = protocol.json.loads(line)
+            request = json.loads(line)
             if request.get("do") == "cancel":
                 self.cancel(request.get("id"))
             else:
@@ -164,7 +145,7 @@ class Zygote:
             return
         try:
             for line in job.lines.feed(data):
-                message = protocol.json.loads(line)
+                message = json.loads(line)
                 if message.get("event") == "done":
                     read_log(job)
                     if not message["ok"]:
@@ -268,149 +249,10 @@ def preload() -> tuple[str | None, str]:
 
     with contextlib.suppress(ImportError):  # a broken tracer is reported by the trace that needs it
         import solar.frontends.torch  # noqa: F401
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("torch"):  # it logs the errors that it raises, too
+            logging.getLogger(name).disabled = True
     return version, ""
-
-
-def become_worker(
-    request: dict[str, Any], allowed: Limits, reply_fd: int, log_fd: int, close: list[int]
-) -> NoReturn:
-    """The life of a forked worker: never returns."""
-    parent = os.getppid()
-    status = 1
-    try:
-        os.setpgid(0, 0)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        for fd in close:
-            os.close(fd)
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.dup2(log_fd, 1)
-        os.dup2(log_fd, 2)
-        os.close(null)
-        os.close(log_fd)
-        sys.stdin, sys.stdout, sys.stderr = (
-            open(fd, mode, buffering=1, errors="replace", closefd=False)  # noqa: SIM115
-            for fd, mode in ((0, "r"), (1, "w"), (2, "w"))
-        )
-        isolated = limits.leave_network()
-        limits.die_with_parent(parent)
-        limits.restrict(allowed)
-        faulthandler.enable(2)
-        faulthandler.register(DUMP_SIGNAL, 2, all_threads=False, chain=False)
-        os.set_inheritable(reply_fd, False)
-        message = work(request, allowed, isolated, reply_fd)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        send_all(reply_fd, protocol.encode(message))
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def work(request: dict[str, Any], allowed: Limits, isolated: bool, reply_fd: int) -> dict[str, Any]:
-    """Does the request; the answer, with what it cost."""
-    from solar.worker import handle, problems_of
-
-    begin = time.monotonic()
-    identity = request.get("id")
-
-    def progress(text: str) -> None:
-        send_all(reply_fd, protocol.encode({"id": identity, "event": "progress", "text": text}))
-
-    try:
-        if torch := sys.modules.get("torch"):
-            torch.set_num_threads(allowed.threads or len(os.sched_getaffinity(0)))
-        message = {"id": identity, "event": "done", "ok": True, "result": handle(request, progress)}
-    except BaseException as error:
-        message = failure(request, list(problems_of(error)), isolated=isolated)
-    message["isolated"] = isolated
-    message["seconds"] = time.monotonic() - begin
-    message["peak_rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return message
-
-
-def failure(
-    request: dict[str, Any], problems: list[Problem], *, isolated: bool, seconds: float = 0.0
-) -> dict[str, Any]:
-    """The answer to a request that failed."""
-    return {
-        "id": request.get("id"),
-        "event": "done",
-        "ok": False,
-        "isolated": isolated,
-        "seconds": seconds,
-        "peak_rss": 0,
-        "log": "",
-        "problems": [problem.to_json() for problem in problems],
-    }
-
-
-def send_all(fd: int, data: bytes) -> None:
-    """Writes all bytes."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def ended_soon(pid: int) -> bool:
-    """Whether a process whose pipe is closed ends within a moment; it is left to be waited for."""
-    for _ in range(100):
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def where_it_is(job: Job) -> tuple[str, int]:
-    """The user's file and the line that the worker is at, 0 where it does not say so within a moment."""
-    path = str(job.request.get("source", "")).split(":")[0]
-    with contextlib.suppress(OSError):
-        os.kill(job.pid, DUMP_SIGNAL)
-    patience = time.monotonic() + DUMP_SECONDS
-    while job.log_open and time.monotonic() < patience:
-        if limits.use_of(job.pid).resident_bytes > 1.25 * job.limits.memory_bytes:
-            break
-        select.select([job.log_fd], [], [], TICK)
-        read_log(job)
-        if (place := place_in_log(job, path))[1]:
-            return place
-    return place_in_log(job, path)
-
-
-def remove_parts(job: Job) -> None:
-    """Removes the files that a worker had not finished."""
-    out = str(job.request.get("out", ""))
-    for name in (out, f"{out}.constants.safetensors"):
-        with contextlib.suppress(OSError):
-            os.unlink(f"{name}.{job.pid}.part")
-
-
-def read_log(job: Job) -> None:
-    """Takes what the program printed; keeps the end of it."""
-    for _ in range(64):
-        try:
-            data = os.read(job.log_fd, 1 << 16)
-        except BlockingIOError:
-            return
-        if not data:
-            job.log_open = False
-            return
-        job.log += data
-        if len(job.log) > 2 * LOG_BYTES:
-            del job.log[:-LOG_BYTES]
-
-
-def log_text(job: Job) -> str:
-    """The end of what the program printed, as text."""
-    return bytes(job.log[-LOG_BYTES:]).decode(errors="replace")
-
-
-def place_in_log(job: Job, path: str) -> tuple[str, int]:
-    """The innermost frame of the user's file in the dump that faulthandler wrote."""
-    full = os.path.abspath(path)
-    found = re.search(rf'File "{re.escape(full)}", line (\d+)', log_text(job).rpartition("(most recent call first)")[2])
-    return full, int(found[1]) if found else 0
 
 
 def main() -> None:

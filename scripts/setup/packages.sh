@@ -55,6 +55,8 @@ install_packages() { # install_packages program|tests
       fail "these Debian packages are missing, and installing them needs rights you do not have: ${missing[*]}" \
         "have them installed, then call again:" "  $by_hand"
     : >"$state/log/packages.log"
+    # sudo remembers a password by terminal: in a session of its own it would not.
+    [[ $become == sudo* ]] && local own_session=()
     if ! apt_install "$become" "${missing[@]}"; then
       if grep -q 'dpkg --configure -a' "$state/log/packages.log"; then
         step "finishing an interrupted dpkg" packages $become DEBIAN_FRONTEND=noninteractive dpkg --configure -a

@@ -25,7 +25,7 @@ def reason_against() -> "str | None":
         return "is Python {}.{}: 3.11 to 3.14 is needed".format(*sys.version_info[:2])
     from importlib import metadata
 
-    found = {}
+    found = {}  # type: dict[str, str | None]
     for name in PACKAGES:
         try:
             found[name] = metadata.version(name)

@@ -1,10 +1,10 @@
 # Running one step of the set-up: its name and progress on stderr, its output in .solar/log, signals, the lock.
 
 step_pid=
-# A step dies with us, even if we are killed.
-die_with_parent=()
+# A step is a session of its own, so that all of it can be stopped, and dies with us, even if we are killed.
+own_session=(setsid)
 if type -P setpriv >/dev/null && setpriv --pdeathsig TERM true 2>/dev/null; then
-  die_with_parent=(setpriv --pdeathsig TERM --)
+  own_session+=(setpriv --pdeathsig TERM --)
 fi
 
 say() { printf 'solar: %s\n' "$*" >&2; }
@@ -40,7 +40,7 @@ end_set_up() {
 stop_step() {
   [[ -n $step_pid ]] || return 0
   local tries
-  kill -TERM -- "-$step_pid" 2>/dev/null
+  kill -TERM -- "-$step_pid" 2>/dev/null || kill -TERM "$step_pid" 2>/dev/null
   for ((tries = 0; tries < 30; ++tries)); do
     kill -0 -- "-$step_pid" 2>/dev/null || break
     sleep 0.1
@@ -49,26 +49,26 @@ stop_step() {
   printf '\n' >&2
 }
 
+last_line() { # last_line LOG WIDTH
+  tail -c 400 "$1" | tr -d '\r' | tail -n 1 | sed 's/^ *//; /^==/d' | cut -c "1-$2"
+}
+
 # step NAME LOG COMMAND..: runs the command with its output in .solar/log/LOG.log (appended).
 step() {
-  local name=$1 log=$state/log/$2.log started=$SECONDS shown=0 status last
+  local name=$1 log=$state/log/$2.log started=$SECONDS shown=0 status
   shift 2
   [[ -t 2 ]] || say "$name ..."
   printf '== %s\n' "$*" >>"$log"
-  # Its own process group, so that all of it can be stopped.
-  set -m
-  "${die_with_parent[@]}" "$@" >>"$log" 2>&1 </dev/null &
+  "${own_session[@]}" "$@" >>"$log" 2>&1 </dev/null &
   step_pid=$!
-  set +m
   while kill -0 "$step_pid" 2>/dev/null; do
-    last=$(tail -c 400 "$log" 2>/dev/null | tr -d '\r' | tail -n 1 | cut -c 1-90)
     if [[ -t 2 ]]; then
-      printf '\r\033[Ksolar: %s (%d s) %s' "$name" $((SECONDS - started)) "${last:0:60}" >&2
+      printf '\r\033[Ksolar: %s (%d s) %s' "$name" $((SECONDS - started)) "$(last_line "$log" 50)" >&2
     elif ((SECONDS - started >= shown + 15)); then
       shown=$((SECONDS - started))
-      printf '         %d s: %s\n' "$shown" "$last" >&2
+      printf '         %d s: %s\n' "$shown" "$(last_line "$log" 90)" >&2
     fi
-    sleep 0.1
+    ((SECONDS - started < 2)) && sleep 0.05 || sleep 0.4
   done
   wait "$step_pid" 2>/dev/null
   status=$?

@@ -150,9 +150,9 @@ class BestOrder {
     const auto all = (uint32_t{1} << factors_.size()) - 1;
     const LoopMask inside = loops(subset);
     LoopMask needed = targets_ | loops(all & ~subset);
+    // A condition over several loops can be applied once the product has all of them.
     for (const LoopMask group : coupled_) {
-      const bool summable = (group & ~inside) == 0 && (group & needed) == 0;
-      if (!summable) needed |= group;
+      if (subset != all && (group & ~inside) != 0) needed |= group;
     }
     return inside & needed;
   }

@@ -187,7 +187,7 @@ void choose_blocks(Plan& plan, int threads) {
   }
 }
 
-std::optional<Plan> make_plan(const Nest& nest, int threads) {
+std::optional<Plan> make_plan(const Nest& nest, int threads, bool even_if_slow) {
   if (!is_contraction(nest)) return std::nullopt;
   const ir::Kernel& kernel = *nest.kernel;
   const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
@@ -219,7 +219,7 @@ std::optional<Plan> make_plan(const Nest& nest, int threads) {
   plan.rows = {.axes = axes_of(nest, rows), .root = swap ? value.b : value.a};
   plan.columns = {.axes = axes_of(nest, columns), .root = swap ? value.a : value.b};
   choose_lanes(plan);
-  if (cost_of(plan) > cost_of_strips(nest, {value.a, value.b})) return std::nullopt;
+  if (!even_if_slow && cost_of(plan) > cost_of_strips(nest, {value.a, value.b})) return std::nullopt;
   if (!place_guards(plan, batch, rows, columns, summed)) return std::nullopt;
   choose_blocks(plan, threads);
   return plan;
@@ -456,8 +456,8 @@ KernelResult run_plan(const Plan& plan, const RunContext& context) {
 
 }  // namespace
 
-KernelResult run_contraction(const Nest& nest, const RunContext& context) {
-  const std::optional<Plan> plan = make_plan(nest, context.team->size());
+KernelResult run_contraction(const Nest& nest, const RunContext& context, bool even_if_slow) {
+  const std::optional<Plan> plan = make_plan(nest, context.team->size(), even_if_slow);
   if (!plan) return {KernelStatus::NotApplicable, {}};
   if (ir::compute_type(nest.output.type) == ComputeType::F64) return run_plan<double>(*plan, context);
   return run_plan<float>(*plan, context);

@@ -61,6 +61,7 @@ struct Code {
   std::vector<AtomStep> atoms = {};
   std::vector<Instruction> instructions = {};
   std::vector<int32_t> roots = {};
+  bool selects = false;  // a select may discard what left its tensor: faults are judged at the end
 };
 
 struct StripSpec {
@@ -131,8 +132,8 @@ class StripRunner {
   bool narrow_to_range(int count);
   void keep_lanes(const uint8_t* mask);
   bool run_code(const Code& code);
-  bool run_load(const Instruction& instruction);
-  bool run_guarded_load(const Instruction& instruction, const AccessPlan& plan);
+  bool run_load(const Instruction& instruction, const Code& code);
+  bool run_guarded_load(const Instruction& instruction, const AccessPlan& plan, const Code& code);
   bool inside_by_ends(const AccessPlan& plan, const NestAccess& access) const;
   bool report(int32_t reference, int active);
   bool check_pending(const Code& code);

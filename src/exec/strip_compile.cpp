@@ -137,21 +137,35 @@ class Compiler {
     }
   }
 
+  /// The node whose row is the value of `node`: casts that change nothing are passed over.
+  int32_t source(int32_t node) const {
+    const auto& nodes = nest_.kernel->nodes;
+    while (node >= 0 && nodes[static_cast<size_t>(node)].op == ScalarOp::Cast) {
+      const ScalarNode& cast = nodes[static_cast<size_t>(node)];
+      const bool keeps = cast.type == ElementType::F32 || cast.type == ElementType::F64 ||
+                         cast.type == ElementType::I64 || cast.type == ElementType::Bool;
+      const ElementType from = nodes[static_cast<size_t>(cast.a)].type;
+      if (!keeps || ir::compute_type(from) != ir::compute_type(cast.type)) break;
+      node = cast.a;
+    }
+    return node;
+  }
+
   Code code(const std::vector<int32_t>& roots) {
     Code result;
-    result.roots = roots;
+    for (const int32_t root : roots) result.roots.push_back(source(root));
     const auto& nodes = nest_.kernel->nodes;
     std::vector<bool> live(nodes.size(), false);
     std::vector<bool> needed(nest_.atoms.size(), false);
-    for (const int32_t root : roots) live[static_cast<size_t>(root)] = true;
+    for (const int32_t root : result.roots) live[static_cast<size_t>(root)] = true;
     for (size_t i = nodes.size(); i-- > 0;) {
       if (!live[i]) continue;
-      for (const int32_t operand : {nodes[i].a, nodes[i].b, nodes[i].c}) {
+      for (const int32_t operand : {source(nodes[i].a), source(nodes[i].b), source(nodes[i].c)}) {
         if (operand >= 0) live[static_cast<size_t>(operand)] = true;
       }
     }
     uniform_.resize(nodes.size());
-    bool keeps_rows = false;
+    bool may_fail = false;
     for (size_t i = 0; i < nodes.size(); ++i) {
       uniform_[i] = is_uniform(nodes[i]);
       if (!live[i] || nodes[i].op == ScalarOp::Constant) continue;
@@ -163,12 +177,13 @@ class Compiler {
         if (program_.accesses[static_cast<size_t>(nodes[i].reference)].guarded) {
           for (const Linear& subscript : access.subscripts) need(subscript, needed);
         }
-        keeps_rows = keeps_rows || (access.conditional && access.data_dependent);
+        may_fail = may_fail || access.data_dependent;
       }
+      result.selects = result.selects || nodes[i].op == ScalarOp::Select;
       result.instructions.push_back(instruction(static_cast<int32_t>(i)));
     }
     result.atoms = steps(needed);
-    assign_rows(result, keeps_rows);
+    assign_rows(result, may_fail && result.selects);
     return result;
   }
 
@@ -196,9 +211,9 @@ class Compiler {
     Instruction result;
     result.op = node.op;
     result.node = index;
-    result.a = node.a;
-    result.b = node.b;
-    result.c = node.c;
+    result.a = source(node.a);
+    result.b = source(node.b);
+    result.c = source(node.c);
     result.reference = node.reference;
     result.element = node.type;
     result.result = ir::compute_type(node.type);

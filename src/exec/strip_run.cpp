@@ -84,12 +84,6 @@ bool meets(Guard::Kind kind, int64_t value) {
 /// ceil(a / b), b > 0
 int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
-bool takes_no_work(const Instruction& cast) {
-  if (cast.type != cast.result) return false;
-  return cast.element == ElementType::F32 || cast.element == ElementType::F64 || cast.element == ElementType::I64 ||
-         cast.element == ElementType::Bool;
-}
-
 /// Types whose elements are rows as they lie in memory.
 bool is_row(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::I64 ||
@@ -304,7 +298,7 @@ bool StripRunner::run_code(const Code& code) {
     switch (instruction.op) {
       case ScalarOp::Constant: break;
       case ScalarOp::Load:
-        if (!run_load(instruction)) return false;
+        if (!run_load(instruction, code)) return false;
         break;
       case ScalarOp::Index: {
         const Slot& slot = program_->linears[static_cast<size_t>(instruction.reference)];
@@ -325,11 +319,7 @@ bool StripRunner::run_code(const Code& code) {
         break;
       }
       case ScalarOp::Cast:
-        if (takes_no_work(instruction)) {
-          value = operand(instruction.a);
-        } else {
-          run_cast(instruction.type, instruction.element, operand(instruction.a).data, out, count);
-        }
+        run_cast(instruction.type, instruction.element, operand(instruction.a).data, out, count);
         break;
       default:
         run_operation(instruction.op, instruction.type, operand(instruction.a), operand(instruction.b),
@@ -339,10 +329,10 @@ bool StripRunner::run_code(const Code& code) {
   return pending_.empty() || check_pending(code);
 }
 
-bool StripRunner::run_load(const Instruction& instruction) {
+bool StripRunner::run_load(const Instruction& instruction, const Code& code) {
   const AccessPlan& plan = program_->accesses[static_cast<size_t>(instruction.reference)];
   const NestAccess& access = program_->nest->accesses[static_cast<size_t>(instruction.reference)];
-  if (plan.guarded && !inside_by_ends(plan, access)) return run_guarded_load(instruction, plan);
+  if (plan.guarded && !inside_by_ends(plan, access)) return run_guarded_load(instruction, plan, code);
   const Slot& position = plan.position;
   void* out = scratch(instruction.scratch);
   if (instruction.uniform) {
@@ -375,7 +365,7 @@ bool StripRunner::inside_by_ends(const AccessPlan& plan, const NestAccess& acces
   return true;
 }
 
-bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessPlan& plan) {
+bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessPlan& plan, const Code& code) {
   const NestAccess& access = program_->nest->accesses[static_cast<size_t>(instruction.reference)];
   const auto count = static_cast<size_t>(instruction.uniform ? 1 : lanes_.count);
   std::fill_n(positions_.begin(), count, 0);
@@ -403,12 +393,12 @@ bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessP
   const auto end = part_.begin() + static_cast<std::ptrdiff_t>(count);
   const auto first_bad = std::find(part_.begin(), end, 1);
   if (first_bad == end) return true;
-  if (!access.conditional) return report(instruction.reference, static_cast<int>(first_bad - part_.begin()));
+  if (!code.selects) return report(instruction.reference, static_cast<int>(first_bad - part_.begin()));
   pending_.emplace_back(instruction.node, std::vector<uint8_t>(part_.begin(), end));
   return true;
 }
 
-/// A conditional access that left its tensor is an error only where its branch is taken.
+/// An access that left its tensor is an error only where no select discards it.
 bool StripRunner::check_pending(const Code& code) {
   const auto count = static_cast<size_t>(lanes_.count);
   const auto& nodes = program_->nest->kernel->nodes;

@@ -128,7 +128,7 @@ struct Choice {
 
 Choice choose_fp32(const Machine& machine, const Policy& policy, Choice choice) {
   choice.candidate = {machine.fastest(NumberFormat::Fp32)};
-  if (!policy.strict) return choice;
+  if (!policy.strict || !policy.split_fp32) return choice;
   const Candidate plain = choice.candidate;
   choice.candidate = faster(choice.candidate, {machine.fastest(NumberFormat::Tf32), 3});
   choice.candidate = faster(choice.candidate, {machine.fastest(NumberFormat::Bf16), 3});

@@ -25,6 +25,7 @@ struct Policy {
   Precision precision = Precision::AsWritten;
   bool strict = false;       // rates and bandwidth that nothing exceeds, instead of the datasheet's
   bool tf32_matmul = false;  // as written: f32 matmuls may use TF32 too, not only convolutions
+  bool split_fp32 = true;    // strict: fp32 may run as split products of tf32 or bf16
 };
 
 /// A rate and what it takes for granted.

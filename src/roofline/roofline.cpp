@@ -83,6 +83,56 @@ Limiter longest(const std::array<Seconds, 3>& limited) {
   return static_cast<Limiter>(best);
 }
 
+/// Whether `a` is the lower time, by total and then by compute.
+bool lower(const Time& a, const Time& b) {
+  return a.total < b.total || (a.total == b.total && a.compute < b.compute);
+}
+
+Result<Bounds> bounds_as(std::span<const Work> operators, const Work& graph, const Machine& machine,
+                         const Policy& policy) {
+  Bounds result;
+  SOLAR_TRY(const Priced fused, price(graph, machine, policy));
+  result.fused = {fused.time, assumptions_of(policy, true, fused.assumptions)};
+
+  Time sum;
+  std::vector<std::string> used = fused.assumptions;
+  std::array<Seconds, 3> limited = {};
+  for (const Work& work : operators) {
+    SOLAR_TRY(const Priced priced, price(work, machine, policy));
+    const Time& time = priced.time;
+    sum.total = sum.total + time.total;
+    sum.compute = sum.compute + time.compute;
+    sum.memory = sum.memory + time.memory;
+    sum.tensor = sum.tensor + time.tensor;
+    sum.vector = sum.vector + time.vector;
+    Seconds& mine = limited[static_cast<size_t>(time.limiter)];
+    mine = mine + time.total;
+    const auto macs = checked_add(sum.macs, time.macs);
+    if (!macs) return overflow("multiply-accumulates");
+    const auto traffic = checked_add(sum.traffic, time.traffic);
+    if (!traffic) return overflow("bytes");
+    sum.macs = *macs;
+    sum.traffic = *traffic;
+    add_once(used, priced.assumptions);
+    result.operators.push_back(time);
+  }
+  sum.limiter = longest(limited);
+  sum.operational_intensity = intensity(sum.macs, sum.traffic);
+  // Running the operators one by one also does the graph's work, so its floor holds here too. It is
+  // the higher one only where the graph writes what no operator computes, or by the rounding of the
+  // sum.
+  if (result.fused.time.total > sum.total) {
+    const double slack = result.fused.time.total.value - sum.total.value;
+    if (slack <= sum.total.value * 1e-9) {
+      sum.total = result.fused.time.total;
+    } else {
+      sum = result.fused.time;
+    }
+  }
+  result.unfused = {sum, assumptions_of(policy, false, used)};
+  return result;
+}
+
 }  // namespace
 
 std::string_view name(Limiter limiter) {
@@ -129,52 +179,33 @@ Result<Work> sum_of(std::span<const Work> operators) {
 }
 
 Result<Time> time_of(const Work& work, const Machine& machine, const Policy& policy) {
-  SOLAR_TRY(const Priced priced, price(work, machine, policy));
-  return priced.time;
+  Result<Priced> priced = price(work, machine, policy);
+  if (policy.strict && policy.split_fp32) {
+    Policy unsplit = policy;
+    unsplit.split_fp32 = false;
+    Result<Priced> other = price(work, machine, unsplit);
+    if (other && (!priced || lower(other->time, priced->time))) priced = std::move(other);
+  }
+  if (!priced) return std::move(priced.error());
+  return priced->time;
 }
 
 Result<Bounds> bounds(std::span<const Work> operators, const Work& graph, const Machine& machine,
                       const Policy& policy) {
-  Bounds result;
-  SOLAR_TRY(const Priced fused, price(graph, machine, policy));
-  result.fused = {fused.time, assumptions_of(policy, true, fused.assumptions)};
-
-  Time sum;
-  std::vector<std::string> used = fused.assumptions;
-  std::array<Seconds, 3> limited = {};
-  for (const Work& work : operators) {
-    SOLAR_TRY(const Priced priced, price(work, machine, policy));
-    const Time& time = priced.time;
-    sum.total = sum.total + time.total;
-    sum.compute = sum.compute + time.compute;
-    sum.memory = sum.memory + time.memory;
-    sum.tensor = sum.tensor + time.tensor;
-    sum.vector = sum.vector + time.vector;
-    Seconds& mine = limited[static_cast<size_t>(time.limiter)];
-    mine = mine + time.total;
-    const auto macs = checked_add(sum.macs, time.macs);
-    if (!macs) return overflow("multiply-accumulates");
-    const auto traffic = checked_add(sum.traffic, time.traffic);
-    if (!traffic) return overflow("bytes");
-    sum.macs = *macs;
-    sum.traffic = *traffic;
-    add_once(used, priced.assumptions);
-    result.operators.push_back(time);
+  SOLAR_TRY(Bounds result, bounds_as(operators, graph, machine, policy));
+  if (!policy.strict || !policy.split_fp32) return result;
+  // Split products share the tensor units with everything else there: where those are the busier
+  // ones, fp32 is better left on its own units. Each bound takes one choice for the whole graph, so
+  // fused stays below unfused.
+  Policy unsplit = policy;
+  unsplit.split_fp32 = false;
+  Result<Bounds> other = bounds_as(operators, graph, machine, unsplit);
+  if (!other) return result;
+  if (lower(other->fused.time, result.fused.time)) result.fused = std::move(other->fused);
+  if (lower(other->unfused.time, result.unfused.time)) {
+    result.unfused = std::move(other->unfused);
+    result.operators = std::move(other->operators);
   }
-  sum.limiter = longest(limited);
-  sum.operational_intensity = intensity(sum.macs, sum.traffic);
-  // Running the operators one by one also does the graph's work, so its floor holds here too. It is
-  // the higher one only where the graph writes what no operator computes, or by the rounding of the
-  // sum.
-  if (result.fused.time.total > sum.total) {
-    const double slack = result.fused.time.total.value - sum.total.value;
-    if (slack <= sum.total.value * 1e-9) {
-      sum.total = result.fused.time.total;
-    } else {
-      sum = result.fused.time;
-    }
-  }
-  result.unfused = {sum, assumptions_of(policy, false, used)};
   return result;
 }
 

@@ -86,8 +86,8 @@ def _named(name: str, function: Callable[..., Any], *inputs: torch.Tensor) -> Ca
 
 
 def unary(g: Generator) -> Iterator[Case]:
-    names = "abs sign floor ceil trunc round log log1p log2 log10 expm1 sin cos tan asin acos atan sinh cosh erf lgamma frac"
-    names += " relu sigmoid tanh exp sqrt rsqrt neg square reciprocal exp2"
+    names = "abs sign floor ceil trunc round frac log log1p log2 log10 expm1 sin cos tan asin acos atan sinh cosh"
+    names += " erf lgamma relu sigmoid tanh exp sqrt rsqrt neg square reciprocal exp2"
     for name in names.split():
         function = getattr(torch, name)
         yield _named(name, g.layout(function), g.special(g.shape(), torch.float32))
@@ -148,8 +148,9 @@ def binary(g: Generator) -> Iterator[Case]:
         yield _named(name, getattr(torch, name), g.integers(a, -9, 9), g.integers(b, -9, 9, torch.int32))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         a, b = g.broadcast_shapes(2)
-        yield _named(name, getattr(torch, name), g.integers(a, 0, 3).float(), g.integers(b, 0, 3))
-        yield _named(f"{name} scalar", lambda x, f=getattr(torch, name): f(x, 1), g.integers(a, 0, 3))
+        function = getattr(torch, name)
+        yield _named(name, function, g.integers(a, 0, 3).float(), g.integers(b, 0, 3))
+        yield _named(f"{name} scalar", lambda x, f=function: f(x, 1), g.integers(a, 0, 3))
     a, b = g.broadcast_shapes(2)
     yield _named("pow", torch.pow, g.positive(a), g.floats(b))
     yield _named("pow scalar", lambda x: torch.pow(1.5, x), g.floats(a))
@@ -190,18 +191,22 @@ def reductions(g: Generator) -> Iterator[Case]:
             x = g.floats(shape, g.float_type())
             yield _named(f"{name} {axes} {keep}", g.layout(lambda x, f=function, a=axes, k=keep: f(x, a, k)), x)
     for name in ("max", "min"):
-        function = getattr(torch, name)
+        function, position = getattr(torch, name), getattr(torch, f"arg{name}")
         for _ in range(2):
             shape = g.shape(1, 4)
             axis, keep = g.axis(len(shape)), g.flag()
             x = g.integers(shape, 0, 5).float()
             yield _named(f"{name} {axis} {keep}", lambda x, f=function, a=axis, k=keep: tuple(f(x, a, k)), x)
-            yield _named(f"{name} values", lambda x, f=function, a=axis: f(x, a).values, g.special((3, 4, 5)[: len(shape)]))
-            yield _named(f"arg{name} {axis}", lambda x, f=getattr(torch, f"arg{name}"), a=axis, k=keep: f(x, a, k), x)
-        yield _named(f"arg{name} of all", getattr(torch, f"arg{name}"), g.floats(g.shape(1, 3)))
-        yield _named(f"arg{name} with NaN", lambda x, f=getattr(torch, f"arg{name}"): f(x, 1), g.special((4, 9)))
+            yield _named(
+                f"{name} values", lambda x, f=function, a=axis: f(x, a).values, g.special((3, 4, 5)[: len(shape)])
+            )
+            yield _named(f"arg{name} {axis}", lambda x, f=position, a=axis, k=keep: f(x, a, k), x)
+        yield _named(f"arg{name} of all", position, g.floats(g.shape(1, 3)))
+        yield _named(f"arg{name} with NaN", lambda x, f=position: f(x, 1), g.special((4, 9)))
         yield _named(f"{name} of all", function, g.floats(g.shape(1, 4)))
-        yield _named(f"{name} of integers", lambda x, f=function: f(x, 0).values, g.integers((5, 3), -9, 9, torch.int32))
+        yield _named(
+            f"{name} of integers", lambda x, f=function: f(x, 0).values, g.integers((5, 3), -9, 9, torch.int32)
+        )
     yield _named("aminmax", lambda x: tuple(torch.aminmax(x, dim=1)), g.floats((3, 4)))
     for name in ("var", "std"):
         function = getattr(torch, name)
@@ -315,9 +320,12 @@ def losses(g: Generator) -> Iterator[Case]:
         x, y = g.floats(shape), g.floats(shape)
         signs = g.integers(shape, 0, 2).float() * 2 - 1
         for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
-            call = lambda x, y, f=getattr(F, name), r=reduction: f(x, y, reduction=r)  # noqa: E731
+            function = getattr(F, name)
+            call = lambda x, y, f=function, r=reduction: f(x, y, reduction=r)  # noqa: E731
             yield _named(f"{name} {reduction}", call, x, y)
-        yield _named("smooth_l1_loss 0.3", lambda x, y, r=reduction: F.smooth_l1_loss(x, y, reduction=r, beta=0.3), x, y)
+        yield _named(
+            "smooth_l1_loss 0.3", lambda x, y, r=reduction: F.smooth_l1_loss(x, y, reduction=r, beta=0.3), x, y
+        )
         yield _named("huber_loss 0.3", lambda x, y, r=reduction: F.huber_loss(x, y, reduction=r, delta=0.3), x, y)
         p, q = g.positive(shape), g.positive(shape)
         yield _named(f"kl_div {reduction}", lambda x, y, r=reduction: F.kl_div(x.log(), y, reduction=r), p, q)
@@ -332,7 +340,9 @@ def losses(g: Generator) -> Iterator[Case]:
         yield _named(f"hinge_embedding {reduction}", call, x, signs)
         call = lambda x, y, t, r=reduction: F.margin_ranking_loss(x, y, t, 0.3, reduction=r)  # noqa: E731
         yield _named(f"margin_ranking {reduction}", call, x, y, signs)
-        yield _named(f"soft_margin {reduction}", lambda x, y, r=reduction: F.soft_margin_loss(x, y, reduction=r), x, signs)
+        yield _named(
+            f"soft_margin {reduction}", lambda x, y, r=reduction: F.soft_margin_loss(x, y, reduction=r), x, signs
+        )
         rows = [g.floats((4, 6)) for _ in range(3)]
         for p_ in (1.0, 2.0, 3.0):
             swap = g.flag()
@@ -340,13 +350,22 @@ def losses(g: Generator) -> Iterator[Case]:
             yield _named(f"triplet_margin {p_} {swap} {reduction}", call, *rows)
         call = lambda a, b, t, r=reduction: F.cosine_embedding_loss(a, b, t, 0.1, reduction=r)  # noqa: E731
         yield _named(f"cosine_embedding {reduction}", call, rows[0], rows[1], g.integers((4,), 0, 2) * 2 - 1)
-    yield _named("kl_div batchmean", lambda x, y: F.kl_div(x.log(), y, reduction="batchmean"), g.positive((3, 4)), g.positive((3, 4)))
+    yield _named(
+        "kl_div batchmean",
+        lambda x, y: F.kl_div(x.log(), y, reduction="batchmean"),
+        g.positive((3, 4)),
+        g.positive((3, 4)),
+    )
     yield _named("kl_div with zeros", F.kl_div, g.floats((3, 4)), g.integers((3, 4), 0, 2).float())
-    yield _named("mse_loss broadcast", lambda x, y: F.mse_loss(*torch.broadcast_tensors(x, y)), g.floats((3, 4)), g.floats((4,)))
+    yield _named(
+        "mse_loss broadcast", lambda x, y: F.mse_loss(*torch.broadcast_tensors(x, y)), g.floats((3, 4)), g.floats((4,))
+    )
     for dim in (0, 1, -1):
         x, y = g.floats((3, 4, 5)), g.floats((3, 4, 5))
         yield _named(f"cosine_similarity {dim}", lambda x, y, d=dim: F.cosine_similarity(x, y, d), x, y)
-    yield _named("pairwise_distance", lambda x, y: F.pairwise_distance(x, y, keepdim=True), g.floats((3, 4)), g.floats((3, 4)))
+    yield _named(
+        "pairwise_distance", lambda x, y: F.pairwise_distance(x, y, keepdim=True), g.floats((3, 4)), g.floats((3, 4))
+    )
     yield _named("hinge", lambda x, y: torch.mean(torch.clamp(1 - x * y, min=0)), g.floats((5, 4)), g.floats((4,)))
 
 
@@ -356,7 +375,9 @@ def class_losses(g: Generator) -> Iterator[Case]:
             x = g.floats(shape)
             t = g.integers((shape[0], *shape[2:]), 0, shape[1])
             weight = g.positive((shape[1],))
-            yield _named(f"cross_entropy {reduction}", lambda x, t, r=reduction: F.cross_entropy(x, t, reduction=r), x, t)
+            yield _named(
+                f"cross_entropy {reduction}", lambda x, t, r=reduction: F.cross_entropy(x, t, reduction=r), x, t
+            )
             call = lambda x, t, w, r=reduction: F.cross_entropy(x, t, w, reduction=r, ignore_index=1)  # noqa: E731
             yield _named(f"cross_entropy weighted, ignoring {reduction}", call, x, t, weight)
             call = lambda x, t, r=reduction: F.cross_entropy(x, t, reduction=r, ignore_index=0, label_smoothing=0.1)  # noqa: E731
@@ -406,14 +427,18 @@ def movement(g: Generator) -> Iterator[Case]:
     yield _named("tile", lambda x: torch.tile(x, (2,)), g.floats((3, 2)))
     for mode in ("constant", "replicate", "reflect", "circular"):
         yield _named(f"pad {mode}", lambda x, m=mode: F.pad(x, (1, 2), mode=m), g.floats((2, 3, 5)))
-        yield _named(f"pad {mode} of two axes", lambda x, m=mode: F.pad(x, (2, 1, 0, 3), mode=m), g.floats((1, 2, 4, 5)))
+        yield _named(
+            f"pad {mode} of two axes", lambda x, m=mode: F.pad(x, (2, 1, 0, 3), mode=m), g.floats((1, 2, 4, 5))
+        )
     yield _named("pad with ones", lambda x: F.pad(x, (0, 1, 2, 0), value=1.0), g.floats((3, 4)))
     yield _named("pad cutting", lambda x: F.pad(x, (-1, 2)), g.floats((3, 4)))
     for axis in (0, 1, -1):
         x = g.floats((4, 3, 5))
         index = g.integers((2, 3, 5), 0, 3)
         yield _named(f"gather {axis}", lambda x, i, a=axis: torch.gather(x, a, i), x, index)
-        yield _named(f"index_select {axis}", lambda x, i, a=axis: torch.index_select(x, a, i), x, g.integers((6,), 0, 3))
+        yield _named(
+            f"index_select {axis}", lambda x, i, a=axis: torch.index_select(x, a, i), x, g.integers((6,), 0, 3)
+        )
     for offset in (0, 1, -2):
         yield _named(f"diag of a vector {offset}", lambda x, o=offset: torch.diag(x, o), g.floats((3,)))
         yield _named(f"diag of a matrix {offset}", lambda x, o=offset: torch.diag(x, o), g.floats((4, 5)))

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from torch_operator_cases import Case
 from solar.frontends.torch import trace
 from solar.sources import LoadedProgram
 from torch import nn
+from torch_operator_cases import Case
 
 # Runs a traced program: text, tensors by port name -> outputs in order.
 Runner = Callable[[str, dict[str, torch.Tensor]], list[torch.Tensor]]
@@ -41,7 +41,13 @@ def traced(cases: Sequence[Case]) -> tuple[str, dict[str, torch.Tensor]]:
     inputs = tuple(x for case in cases for x in case.inputs)
     names = tuple(f"x{i}" for i in range(len(inputs)))
     loaded = LoadedProgram(
-        model=_Batch(cases), inputs=inputs, kwargs={}, name="operators", path=str(Path(__file__)), input_names=names, form="module"
+        model=_Batch(cases),
+        inputs=inputs,
+        kwargs={},
+        name="operators",
+        path=str(Path(__file__)),
+        input_names=names,
+        form="module",
     )
     result = trace(loaded)
     values = {port.name: inputs[port.index] for port in result.ports if port.index is not None}
@@ -80,7 +86,9 @@ def difference(found: torch.Tensor, wanted: torch.Tensor, size: int) -> str:
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         return f"{found.dtype}{list(found.shape)} instead of {wanted.dtype}{list(wanted.shape)}"
     if not wanted.is_floating_point():
-        return "" if torch.equal(found, wanted) else f"{found.flatten().tolist()} instead of {wanted.flatten().tolist()}"
+        return (
+            "" if torch.equal(found, wanted) else f"{found.flatten().tolist()} instead of {wanted.flatten().tolist()}"
+        )
     a, b = found.double().flatten(), wanted.double().flatten()
     same = (a == b) | (a.isnan() & b.isnan())
     finite = a.isfinite() & b.isfinite()

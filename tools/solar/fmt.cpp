@@ -4,18 +4,26 @@
 #include "command.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/unify_dims.h"
 
 namespace solar::cli {
 namespace {
 
-int format(const std::string& path, bool to_stdout) {
-  auto text = read_file(path);
+struct Options {
+  std::string path;
+  bool to_stdout = false;
+  bool unify = false;
+};
+
+int format(const Options& options) {
+  auto text = read_file(options.path);
   if (!text) return report(text.error());
-  const auto file = ir::parse_text(path, *text);
+  auto file = ir::parse_text(options.path, *text);
+  if (file && options.unify) file = ir::unify_dims(*file);
   if (!file) return report(file.error());
   const std::string formatted = ir::print(*file);
-  if (!to_stdout && formatted == *text) return kDone;
-  const auto written = write_file(to_stdout ? "-" : path, formatted);
+  if (!options.to_stdout && formatted == *text) return kDone;
+  const auto written = write_file(options.to_stdout ? "-" : options.path, formatted);
   return written ? kDone : report(written.error());
 }
 
@@ -23,11 +31,12 @@ int format(const std::string& path, bool to_stdout) {
 
 void add_fmt(CLI::App& app, Run& run) {
   auto* command = app.add_subcommand("fmt", "rewrite an .alir file in canonical form");
-  auto path = std::make_shared<std::string>();
-  auto to_stdout = std::make_shared<bool>(false);
-  command->add_option("FILE", *path, "the .alir file")->required();
-  command->add_flag("--stdout", *to_stdout, "print instead of rewriting the file");
-  command->callback([&run, path, to_stdout] { run = [path, to_stdout] { return format(*path, *to_stdout); }; });
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->path, "the .alir file")->required();
+  command->add_flag("--stdout", options->to_stdout, "print instead of rewriting the file");
+  command->add_flag("--unify", options->unify, "merge dims that must be equal, derive those that follow");
+  command->footer("example: solar fmt attention.alir");
+  command->callback([&run, options] { run = [options] { return format(*options); }; });
 }
 
 }  // namespace solar::cli

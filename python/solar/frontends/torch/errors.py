@@ -19,7 +19,7 @@ class TraceError(Exception):
         self.hint = hint
 
 
-class NotLowered(Exception):
+class NotLoweredError(Exception):
     """Raised by a lowering for arguments that it does not support; says which."""
 
 
@@ -42,7 +42,7 @@ class UnsupportedCall:
         return f"{self.operator}({self.operands}){place}{module}{times}: {self.reason}"
 
 
-class UnsupportedOperator(TraceError):
+class UnsupportedOperatorError(TraceError):
     """The program calls operators that have no lowering. `calls` lists each distinct one once."""
 
     kind = "unsupported-operator"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import logging
 import os
 import re
@@ -55,13 +56,14 @@ def _explained(error: Exception, loaded: LoadedProgram) -> TraceError:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the exporter's own log lines; what matters is in the exception."""
+    """Without the exporter's own log lines and dumps; what matters is in the exception."""
     loggers = [logging.getLogger(name) for name in ("torch.export", "torch.fx", "torch._export", "torch._subclasses")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
-        yield
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)

@@ -7,12 +7,15 @@ import re
 from collections.abc import Collection, Iterator
 
 RESERVED = frozenset(
-    """
-    program input param buffer state const rng fn type dims require op at module nominal kernel indexed scatter view
-    slice let stack repeat with while limit if else next test update hole opaque macs reads writes for where in init
-    base unique seq revseq reverse size as and or not wide min max select true false inf nan prev
-    f64 f32 f16 bf16 f8e4m3 f8e5m2 f4e2m1 i64 i32 i16 i8 i4 u8 bool
-    """.split()
+    re.findall(
+        r"\w+",
+        """
+        program input param buffer state const rng fn type dims require op at module nominal kernel indexed scatter
+        view slice let stack repeat with while limit if else next test update hole opaque macs reads writes for where
+        in init base unique seq revseq reverse size as and or not wide min max select true false inf nan prev
+        f64 f32 f16 bf16 f8e4m3 f8e5m2 f4e2m1 i64 i32 i16 i8 i4 u8 bool
+        """,
+    )
 )
 
 

@@ -1,73 +1,64 @@
-"""From the builder's statements to text: liveness, final names, layout."""
+"""From a draft to text: liveness, final names, layout."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from solar.frontends.torch.draft import Draft, Group, Port, Program, Statement, literal
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.names import Namespace, identifier
 
-if TYPE_CHECKING:
-    from solar.frontends.torch.builder import Builder, Program
-
 _TOKEN = re.compile(r"<\d+>")
 _WIDTH = 100
+_ALWAYS_PORTS = ("input", "state", "rng")
 
 
-def render(builder: Builder) -> Program:
-    return _Renderer(builder).program()
+def render(draft: Draft) -> Program:
+    """The draft's text. What reaches no output or state is left out, inputs and random numbers excepted."""
+    return _Renderer(draft).program()
 
 
 class _Renderer:
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
         self.names: dict[str, str] = {}
         self.namespace = Namespace()
 
     def program(self) -> Program:
-        from solar.frontends.torch.builder import Program
-
-        b = self.builder
+        draft = self.draft
         live, dropped = self._live()
-        ports = [p for p in b._ports if p.role in ("input", "state", "rng") or p.value.token in live]
+        ports = [p for p in draft.ports if p.role in _ALWAYS_PORTS or p.value.token in live]
         for port in ports:
             self.names[port.value.token] = self.namespace.claim(port.name)
-        program_name = identifier(b._name)
-        groups = [(g, [s for s in g.statements if any(d in live for d in s.defines)]) for g in b._groups]
+        groups = [(g, [s for s in g.statements if not live.isdisjoint(s.defines)]) for g in draft.groups]
         for _, statements in groups:
             for statement in statements:
                 for token in statement.defines:
                     self._name(token)
-        body: list[str] = []
-        for group, statements in groups:
-            body += self._group(group, statements)
-        for state, value in b._updates:
-            body.append(f"  update {self._text(state)} = {self._text(value)}")
-        signature = self._signature(program_name, ports)
-        used = [t for t in b._dims if self._is_used(t)]
-        dims = _wrapped("  dims ", [f"{self._text(t)} = {b._dims[t]}" for t in used])
-        lines = [*signature, *dims, *body, "}"]
-        outputs = tuple(self.names[t] for t in b._outputs)
+        signature = self._signature(ports)
+        body = [line for group, statements in groups for line in self._group(group, statements)]
+        body += [f"  update {self._text(state)} = {self._text(value)}" for state, value in draft.updates]
+        used = [token for token in draft.dims if token in self.names]
+        dims = _wrapped("  dims ", [f"{self.names[t]} = {draft.dims[t]}" for t in used], indent=" " * 7)
         return Program(
-            text="\n".join(lines) + "\n",
+            text="\n".join([*signature, *dims, *body, "}"]) + "\n",
             port_names={p.value: self.names[p.value.token] for p in ports},
-            output_names=outputs,
-            updates={self.names[s]: self.names[v] for s, v in b._updates},
+            output_names=tuple(self.names[t] for t in draft.outputs),
+            updates={self.names[s]: self.names[v] for s, v in draft.updates},
             roles={p.value: p.role for p in ports},
             dropped=dropped,
         )
 
     def _live(self) -> tuple[set[str], int]:
-        """Tokens of values that reach an output, and the number of operators that do not."""
-        b = self.builder
-        live = set(b._outputs) | {v for _, v in b._updates}
+        """Tokens of values that reach an output or state, and the number of operators that do not."""
+        draft = self.draft
+        live = {*draft.outputs, *(value for _, value in draft.updates)}
         dropped = 0
-        for group in reversed(b._groups):
+        for group in reversed(draft.groups):
             any_live = False
             for statement in reversed(group.statements):
-                if any(d in live for d in statement.defines):
+                if not live.isdisjoint(statement.defines):
                     live.update(statement.uses)
                     any_live = True
             if not any_live and any(not s.is_view for s in group.statements):
@@ -79,7 +70,7 @@ class _Renderer:
         known = self.names.get(token)
         if known is not None:
             return known
-        base, suffix = self.builder._hints[token]
+        base, suffix = self.draft.hints[token]
         if _TOKEN.fullmatch(base):
             base = self._name(base)
         name = self.namespace.claim(f"{base}_{suffix}" if suffix else base)
@@ -89,23 +80,19 @@ class _Renderer:
     def _text(self, text: str) -> str:
         return _TOKEN.sub(lambda match: self._name(match.group()), text)
 
-    def _is_used(self, token: str) -> bool:
-        return token in self.names
-
-    def _signature(self, name: str, ports: Iterable[Port]) -> list[str]:
-        b = self.builder
+    def _signature(self, ports: Sequence[Port]) -> list[str]:
         items: list[str] = []
         for port in ports:
             value = port.value
-            shape = ", ".join(self._text(b.extent(value, axis)) for axis in range(value.rank))
+            shape = ", ".join(self._text(self.draft.extent(value, axis)) for axis in range(value.rank))
             item = f"{port.role} {self.names[value.token]}: {type_name(value.dtype)}[{shape}]"
             if port.role == "const":
                 item += " = [" + ", ".join(literal(v) for v in port.values) + "]"
             items.append(item)
-        results = ", ".join(self.names[t] for t in b._outputs)
-        return _wrapped(f"program {name}(", items, f") -> ({results}) {{", indent="    ")
+        results = ", ".join(self.names[t] for t in self.draft.outputs)
+        return _wrapped(f"program {identifier(self.draft.name)}(", items, f") -> ({results}) {{", indent=" " * 4)
 
-    def _group(self, group: Group, statements: list[Statement]) -> list[str]:
+    def _group(self, group: Group, statements: Sequence[Statement]) -> list[str]:
         texts = [self._text(s.text) for s in statements]
         if all(s.is_view for s in statements):
             return [f"  {text}" for text in texts]
@@ -125,7 +112,7 @@ def _quotable(text: str) -> str:
     return text.replace('"', "'").replace("\\", "/")
 
 
-def _wrapped(head: str, items: list[str], tail: str = "", indent: str = "       ") -> list[str]:
+def _wrapped(head: str, items: Sequence[str], tail: str = "", *, indent: str) -> list[str]:
     """`head item, item, ... tail` over as many lines as it takes."""
     if not items:
         return [head + tail] if tail else []

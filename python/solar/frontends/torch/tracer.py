@@ -16,7 +16,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from solar.frontends.torch import registry
 from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.dtypes import type_name
-from solar.frontends.torch.errors import NotLowered, TraceError, UnsupportedCall, UnsupportedOperator
+from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedCall, UnsupportedOperatorError
 from solar.frontends.torch.export import export, source_frame
 from solar.problems import Problem, SourceError
 from solar.sources import LoadedProgram
@@ -64,7 +64,7 @@ def trace(loaded: LoadedProgram) -> TraceResult:
     """The IR of a loaded PyTorch program. Raises SourceError, with one problem per unsupported operator."""
     try:
         return _Tracer(loaded, export(loaded)).run()
-    except UnsupportedOperator as error:
+    except UnsupportedOperatorError as error:
         problems = [
             Problem("unsupported-operator", call.text(), call.file or loaded.path, call.line or 0, error.hint or "")
             for call in error.calls
@@ -112,7 +112,7 @@ class _Tracer:
             if node.op == "call_function" and node in live:
                 self._node(node)
         if self.unsupported:
-            raise UnsupportedOperator(list(self.unsupported.values()))
+            raise UnsupportedOperatorError(list(self.unsupported.values()))
         self._outputs()
         self._updates()
         return self._result()
@@ -175,7 +175,7 @@ class _Tracer:
         tensor = node.meta["val"]
         try:
             return self.builder.port(role, name, tuple(tensor.shape), tensor.dtype)
-        except NotLowered as error:
+        except NotLoweredError as error:
             raise TraceError(f"{role} `{name}`: {error}", file=self.loaded.path) from error
 
     def _constant(self, node: fx.Node, tensor: Any, name: str) -> None:
@@ -228,7 +228,7 @@ class _Tracer:
         try:
             with self.builder.operator(call.operator.rpartition(".")[0], call.at, call.module, base):
                 self._lower(call, function)
-        except NotLowered as error:
+        except NotLoweredError as error:
             self._refuse(call, str(error))
 
     def _lower(self, call: _Call, function: Callable[..., Any]) -> None:
@@ -236,7 +236,7 @@ class _Tracer:
         args = fx.map_arg(node.args, lambda n: self.env[n])
         kwargs = {k: fx.map_arg(v, lambda n: self.env[n]) for k, v in node.kwargs.items() if k not in _PLACEMENT}
         if kwargs.pop("generator", None) is not None:
-            raise NotLowered("an explicit random generator is not supported")
+            raise NotLoweredError("an explicit random generator is not supported")
         kwargs = {k: v for k, v in kwargs.items() if v is not None}
         metas = _metas(node.meta.get("val"))
         builder.results = metas
@@ -274,7 +274,7 @@ class _Tracer:
     def _check(self, value: Value, meta: Meta) -> None:
         if value.shape != meta.shape or value.dtype != meta.dtype:
             found = f"{type_name(value.dtype)}{list(value.shape)}"
-            raise NotLowered(f"its lowering gives {found}, torch gives {type_name(meta.dtype)}{list(meta.shape)}")
+            raise NotLoweredError(f"its lowering gives {found}, torch gives {type_name(meta.dtype)}{list(meta.shape)}")
 
     def _inline(self, node: fx.Node) -> None:
         """The body of a block that only sets a mode, such as `torch.no_grad()`, in place of the block."""
@@ -350,7 +350,7 @@ class _Tracer:
             if id(group) not in sets or other in holders or other is node:
                 continue
             if self._used_after(other, node) or other in self.roles:
-                raise NotLowered(
+                raise NotLoweredError(
                     "it writes to memory that a view shares and that is read afterwards; only writes to a whole tensor "
                     "are supported"
                 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import torch
+
 from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.dtypes import is_float
 from solar.frontends.torch.registry import lowering
-
-import torch
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:

@@ -33,7 +33,9 @@ def conv_transpose(
         "L": _each(dilation, count),
         "E": _each(output_padding, count),
     }
-    dims: dict[str, object] = {name + axis: n for name, values in settings.items() for axis, n in zip(axes, values, strict=True)}
+    dims: dict[str, object] = {
+        name + axis: n for name, values in settings.items() for axis, n in zip(axes, values, strict=True)
+    }
     xg = _grouped(b, x, 1, groups)
     wg = _grouped(b, weight, 0, groups)
     arguments = [xg, wg]

@@ -69,9 +69,7 @@ def binary_cross_entropy_with_logits(
 
 
 @lowering("aten.hinge_embedding_loss.default")
-def hinge_embedding_loss(
-    b: Builder, x: Value, target: Value, margin: Number = 1.0, reduction: int = MEAN
-) -> Value:
+def hinge_embedding_loss(b: Builder, x: Value, target: Value, margin: Number = 1.0, reduction: int = MEAN) -> Value:
     return reduced(b, b.pointwise("hinge_embedding", x, target, margin), reduction)
 
 

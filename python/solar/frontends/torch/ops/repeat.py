@@ -31,11 +31,11 @@ def repeat_interleave(
         x, dim = b.reshape(x, (-1,)), 0
     axis = x.axis(dim)
     wide = b.unsqueeze(x, axis + 1)
-    wide = b.expand(wide, wide.shape[: axis + 1] + (repeats,) + wide.shape[axis + 2 :])
+    wide = b.expand(wide, (*wide.shape[: axis + 1], repeats, *wide.shape[axis + 2 :]))
     return b.copy(b.merge_axes(wide, axis, axis + 1))
 
 
 def _repeated(b: Builder, x: Value, axis: int, count: int) -> Value:
     wide = b.unsqueeze(x, axis)
-    wide = b.expand(wide, wide.shape[:axis] + (count,) + wide.shape[axis + 1 :])
+    wide = b.expand(wide, (*wide.shape[:axis], count, *wide.shape[axis + 1 :]))
     return b.merge_axes(wide, axis, axis + 1)

@@ -23,7 +23,7 @@ def norm_over(b: Builder, x: Value, order: Number, axes: Sequence[int]) -> Value
     operands = [] if simple else [float(order)]
     powers = b.call(power, x, *operands, shape=x.shape, dtype=wide, extents=b.extents(x))
     total = reduce(b, "sum", powers, axes)
-    root = {0: "root1", 1: "root1", 2: "root2"}.get(order, "root_p")
+    root = "root_p" if not simple else "root2" if order == 2 else "root1"
     return b.call(
         root, total, *operands, shape=total.shape, dtype=x.dtype, extents=b.extents(total), dims={"T": x.dtype}
     )

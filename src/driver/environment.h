@@ -1,0 +1,25 @@
+#pragma once
+// Where the program finds its parts.
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "frontend/worker_pool.h"
+
+namespace solar::driver {
+
+struct Environment {
+  std::string root;    // the folder with arch/ and python/
+  std::string python;  // the interpreter of the workers
+  const std::atomic<bool>* cancel = nullptr;
+  std::function<void(const std::string&)> progress = {};  // one short line: what is being done
+
+  std::string arch_library() const { return root + "/arch"; }
+  frontend::PoolOptions pool_options() const;
+};
+
+/// From SOLAR_ROOT and SOLAR_PYTHON, else from where the executable lies and `python3`.
+Environment environment_of_process();
+
+}  // namespace solar::driver

@@ -1,0 +1,83 @@
+#include <chrono>
+
+#include "base/file.h"
+#include "driver/pipeline.h"
+#include "frontend/temporary_folder.h"
+#include "ir/parser.h"
+#include "ir/verify.h"
+
+namespace solar::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+report::Validation to_report(const validate::Outcome& outcome) {
+  report::Validation v;
+  v.status = outcome.status;
+  v.method = outcome.method;
+  v.reason = outcome.reason;
+  v.max_abs_error = outcome.max_abs_error;
+  v.max_rel_error = outcome.max_rel_error;
+  v.worst_tolerance_share = outcome.worst_tolerance_share;
+  v.worst_place = outcome.worst_place;
+  v.tolerance_factor = validate::kToleranceFactor;
+  v.bindings = outcome.bindings;
+  v.seeds = outcome.seeds;
+  v.distributions = outcome.distributions;
+  v.notes = outcome.notes;
+  return v;
+}
+
+Result<Loaded> load_alir(const AnalyzeOptions& options) {
+  Loaded loaded;
+  loaded.source = options.source;
+  SOLAR_TRY(std::string text, read_file(options.source));
+  SOLAR_TRY(loaded.file, ir::parse_text(options.source, std::move(text)));
+  SOLAR_TRY(ir::VerifiedProgram program, ir::verify(loaded.file, {options.bindings}));
+  loaded.program = std::move(program);
+  loaded.validation.reason = "an .alir file has no original to compare with";
+  return loaded;
+}
+
+}  // namespace
+
+Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment) {
+  if (options.source.ends_with(".alir")) return load_alir(options);
+  Loaded loaded;
+  loaded.source = options.source;
+  SOLAR_TRY(frontend::WorkerPool pool, frontend::WorkerPool::start(environment.pool_options()));
+  SOLAR_TRY(const frontend::TemporaryFolder folder, frontend::TemporaryFolder::make());
+  const frontend::SourceRequest request = {options.source, options.overrides};
+  if (environment.progress) environment.progress("trace");
+  auto start = Clock::now();
+  SOLAR_TRY(validate::Traced traced, validate::trace_source(pool, request, folder.path(), options.validation));
+  loaded.trace_s = seconds_since(start);
+  loaded.file = traced.file;
+  loaded.mode = traced.trace.mode;
+  loaded.warnings = traced.trace.warnings;
+  if (options.validate) {
+    start = Clock::now();
+    SOLAR_TRY(validate::Outcome outcome,
+              validate::validate_trace(pool, request, traced, folder.path(), options.validation));
+    loaded.validation = to_report(outcome);
+    loaded.example = std::move(outcome.example);
+    loaded.validate_s = seconds_since(start);
+  } else {
+    loaded.validation.reason = "--no-validate";
+  }
+  loaded.validation.mode = loaded.mode;
+  loaded.program = traced.program;
+  if (!options.bindings.empty()) {
+    SOLAR_TRY(ir::VerifiedProgram bound, ir::verify(traced.file, {options.bindings}));
+    loaded.program = std::move(bound);
+    loaded.example = {};
+    loaded.warnings.push_back("analysed at bound dims; the source was traced and validated at its own");
+  }
+  return loaded;
+}
+
+}  // namespace solar::driver

@@ -1,0 +1,274 @@
+#include "driver/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "arch/library.h"
+#include "einsum/lift.h"
+#include "exec/executor.h"
+#include "roofline/inverse.h"
+
+namespace solar::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+roofline::Work work_of(const std::vector<einsum::MacClass>& classes, Bytes traffic) {
+  roofline::Work work;
+  for (const einsum::MacClass& c : classes) work.macs.push_back({c.type, c.is_convolution, c.macs});
+  work.traffic = traffic;
+  return work;
+}
+
+Result<Bytes> sum(std::initializer_list<Bytes> parts, const char* what) {
+  Bytes total;
+  for (const Bytes part : parts) {
+    const auto next = checked_add(total, part);
+    if (!next) {
+      return Diagnostic{.kind = DiagnosticKind::CountOverflow,
+                        .message = fmt::format("the {} do not fit 64 bits", what),
+                        .hint = "bind smaller dims"};
+    }
+    total = *next;
+  }
+  return total;
+}
+
+/// Bounds use the proved minimum of data-dependent reads.
+Result<std::vector<roofline::Work>> operator_work(const einsum::Graph& graph) {
+  std::vector<roofline::Work> work;
+  for (const einsum::Operator& op : graph.operators) {
+    SOLAR_TRY(const Bytes traffic, sum({op.bytes_in.min, op.bytes_out.min}, "bytes of an operator"));
+    work.push_back(work_of(op.mac_classes, traffic));
+  }
+  return work;
+}
+
+Result<roofline::Work> graph_work(const einsum::Graph& graph) {
+  const einsum::Totals& t = graph.totals;
+  SOLAR_TRY(const Bytes traffic, sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
+                                     "bytes of the program"));
+  return work_of(graph.mac_classes, traffic);
+}
+
+report::Totals totals_of(const einsum::Graph& graph) {
+  const einsum::Totals& t = graph.totals;
+  report::Totals out;
+  out.macs = t.macs.value;
+  out.macs_useful = t.macs_useful.value;
+  out.flops = t.flops.value;
+  out.elementwise_ops = t.elementwise_ops;
+  out.special_ops = t.special_ops;
+  out.bytes_read_inputs = t.bytes_read_inputs.example.value;
+  out.bytes_read_params = t.bytes_read_params.example.value;
+  out.bytes_written_outputs = t.bytes_written_outputs.example.value;
+  if (t.depends_on_data) {
+    out.data_dependent = report::DataDependent{t.bytes_read_inputs.min.value + t.bytes_read_params.min.value,
+                                               t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
+                                               t.bytes_read_inputs.max.value + t.bytes_read_params.max.value};
+  }
+  out.exact = graph.exact;
+  return out;
+}
+
+std::vector<report::Node> nodes_of(const einsum::Graph& graph) {
+  std::vector<report::Node> nodes;
+  for (const einsum::Operator& op : graph.operators) {
+    report::Node node;
+    node.id = fmt::format("n{}", einsum::index(op.id));
+    node.op = op.name;
+    node.at = op.at;
+    node.module = op.module;
+    node.einsum = op.einsum;
+    node.macs = op.macs.value;
+    node.macs_useful = op.macs_useful.value;
+    node.elementwise_ops = op.elementwise_ops;
+    node.special_ops = op.special_ops;
+    node.formula = op.formula;
+    node.bytes_in = op.bytes_in.example.value;
+    node.bytes_out = op.bytes_out.example.value;
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+report::Bound bound_of(const std::string& mode, const roofline::Bound& bound, const arch::Machine& machine,
+                       const roofline::Policy& policy, const einsum::Graph& graph) {
+  report::Bound out;
+  out.arch = machine.id;
+  out.precision = roofline::name(policy.precision);
+  out.mode = mode;
+  out.time_s = bound.time.total.value;
+  out.compute_s = bound.time.compute.value;
+  out.memory_s = bound.time.memory.value;
+  out.traffic_bytes = bound.time.traffic.value;
+  out.limiter = roofline::name(bound.time.limiter);
+  if (bound.time.operational_intensity) out.operational_intensity = bound.time.operational_intensity->value;
+  out.strict = policy.strict;
+  out.assumptions = bound.assumptions;
+  for (const std::string& assumption : graph.assumptions) {
+    if (std::find(out.assumptions.begin(), out.assumptions.end(), assumption) == out.assumptions.end()) {
+      out.assumptions.push_back(assumption);
+    }
+  }
+  return out;
+}
+
+void add_bounds(report::Report& report, const roofline::Bounds& bounds, const arch::Machine& machine,
+                const roofline::Policy& policy, const einsum::Graph& graph) {
+  report::Bound unfused = bound_of("unfused", bounds.unfused, machine, policy, graph);
+  for (size_t i = 0; i < bounds.operators.size(); ++i) {
+    const roofline::Time& t = bounds.operators[i];
+    report::NodeTime time = {i, t.total.value, t.compute.value, t.memory.value, std::string(roofline::name(t.limiter)), {}};
+    if (t.operational_intensity) time.operational_intensity = t.operational_intensity->value;
+    unfused.node_times.push_back(std::move(time));
+  }
+  report.bounds.push_back(std::move(unfused));
+  report.bounds.push_back(bound_of("fused", bounds.fused, machine, policy, graph));
+  report.arch_names[machine.id] = machine.name;
+}
+
+void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded, const einsum::Graph& graph) {
+  warnings = loaded.warnings;
+  const report::Validation& v = loaded.validation;
+  if (v.status != "passed") warnings.push_back(fmt::format("validation {}: {}", v.status, v.reason));
+  if (!graph.exact) warnings.push_back("some counts are proved minima, not exact; bounds stay valid");
+  if (graph.totals.depends_on_data && !graph.totals.example_known) {
+    warnings.push_back("data-dependent reads were not run at the example inputs; their `example` is the maximum");
+  }
+}
+
+}  // namespace
+
+Result<einsum::Graph> lift(const Loaded& loaded) {
+  const ir::VerifiedProgram& program = *loaded.program;
+  einsum::LiftOptions options;
+  exec::NamedTensors computed;
+  const std::vector<ir::TensorId> wanted = einsum::index_tensors(program);
+  if (!wanted.empty() && !loaded.example.empty()) {
+    exec::RunOptions run;
+    exec::Inputs inputs;
+    bool compute = false;
+    for (const ir::TensorId id : wanted) {
+      const ir::Tensor& tensor = program->tensor(id);
+      const auto at = loaded.example.find("in/" + tensor.name);
+      if (at != loaded.example.end()) {
+        computed[tensor.name] = at->second;
+      } else {
+        run.keep.push_back(tensor.name);
+        compute = true;
+      }
+    }
+    if (compute) {
+      for (const auto& [name, value] : loaded.example) {
+        if (name.starts_with("in/")) inputs[name.substr(3)] = value;
+      }
+      SOLAR_TRY(const exec::Outputs outputs, exec::interpreter()->run(program, inputs, run));
+      for (const auto& [name, value] : outputs.kept) computed[name] = value;
+    }
+  }
+  options.index_values = [&](ir::TensorId id) -> std::optional<std::vector<int64_t>> {
+    const auto at = computed.find(program->tensor(id).name);
+    if (at == computed.end()) return std::nullopt;
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < at->second.count(); ++i) values.push_back(at->second.get_integer(i));
+    return values;
+  };
+  return einsum::lift(program, options);
+}
+
+Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment) {
+  Analysis analysis;
+  Diagnostics errors;
+  for (const std::string& name : options.archs) {  // before any long work
+    auto machine = arch::load(name, environment.arch_library());
+    if (machine) {
+      analysis.machines.push_back(std::move(*machine));
+    } else {
+      errors.insert(errors.end(), machine.error().begin(), machine.error().end());
+    }
+  }
+  if (!errors.empty()) return errors;
+  SOLAR_TRY(analysis.loaded, load(options, environment));
+  if (environment.progress) environment.progress("lift");
+  SOLAR_TRY(analysis.graph, lift(analysis.loaded));
+  return analysis;
+}
+
+Result<report::Report> analyze(const AnalyzeOptions& options, const Environment& environment) {
+  const auto start = Clock::now();
+  SOLAR_TRY(const Analysis analysis, prepare(options, environment));
+  const auto& [loaded, graph, machines] = analysis;
+  report::Report report;
+  report.source = loaded.source;
+  report.program = (*loaded.program)->name;
+  report.mode = loaded.mode;
+  for (const ir::Dim& dim : (*loaded.program)->dims) report.dims.push_back({dim.name, dim.value, dim.expression});
+  report.validation = loaded.validation;
+  report.totals = totals_of(graph);
+  report.nodes = nodes_of(graph);
+  add_warnings(report.warnings, loaded, graph);
+  report.timings_s.trace = loaded.trace_s;
+  report.timings_s.validate = loaded.validate_s;
+  report.timings_s.lift = std::max(0.0, seconds_since(start) - loaded.trace_s - loaded.validate_s);
+  const auto bound_start = Clock::now();
+  SOLAR_TRY(const std::vector<roofline::Work> operators, operator_work(graph));
+  SOLAR_TRY(const roofline::Work whole, graph_work(graph));
+  Diagnostics errors;
+  for (const arch::Machine& machine : machines) {
+    auto bounds = roofline::bounds(operators, whole, machine, options.policy);
+    if (!bounds) {
+      errors.insert(errors.end(), bounds.error().begin(), bounds.error().end());
+      continue;
+    }
+    add_bounds(report, *bounds, machine, options.policy, graph);
+  }
+  if (!errors.empty()) return errors;
+  report.timings_s.bound = seconds_since(bound_start);
+  return report;
+}
+
+Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s, const Environment& environment) {
+  AnalyzeOptions all = options;
+  if (all.archs.empty()) {
+    SOLAR_TRY(all.archs, arch::list(environment.arch_library()));
+  }
+  SOLAR_TRY(const Analysis analysis, prepare(all, environment));
+  SOLAR_TRY(const std::vector<roofline::Work> operators, operator_work(analysis.graph));
+  SOLAR_TRY(const roofline::Work whole, graph_work(analysis.graph));
+  SOLAR_TRY(const roofline::Inverse found,
+            roofline::inverse(operators, whole, Seconds{target_s}, analysis.machines, options.policy));
+  report::Inverse out;
+  out.source = analysis.loaded.source;
+  out.program = (*analysis.loaded.program)->name;
+  out.validation = analysis.loaded.validation;
+  out.target_s = target_s;
+  out.macs_useful = analysis.graph.totals.macs_useful.value;
+  out.traffic_bytes = whole.traffic.value;
+  for (const roofline::FormatNeed& need : found.need.formats) {
+    out.formats.push_back({std::string(arch::name(need.format)), std::string(arch::name(need.unit)), need.macs.value,
+                           need.rate.value});
+  }
+  out.tensor_macs_per_second = found.need.tensor.value;
+  out.vector_macs_per_second = found.need.vector.value;
+  out.bandwidth_bytes_per_second = found.need.bandwidth.value;
+  for (size_t i = 0; i < found.machines.size(); ++i) {
+    const roofline::MachineFactor& m = found.machines[i];
+    report::InverseMachine machine = {analysis.machines[i].id, analysis.machines[i].name, m.tensor, m.vector,
+                                      m.bandwidth, m.fused, m.unfused, ""};
+    if (!m.error.empty()) machine.error = m.error.front().message;
+    out.machines.push_back(std::move(machine));
+  }
+  out.assumptions = found.assumptions;
+  for (const std::string& assumption : analysis.graph.assumptions) out.assumptions.push_back(assumption);
+  add_warnings(out.warnings, analysis.loaded, analysis.graph);
+  return out;
+}
+
+}  // namespace solar::driver

@@ -1,0 +1,64 @@
+#pragma once
+// The whole product: source -> IR -> einsum graph -> bounds -> report.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/machine.h"
+#include "driver/environment.h"
+#include "einsum/graph.h"
+#include "report/report.h"
+#include "roofline/roofline.h"
+#include "validate/compare.h"
+#include "validate/shrink.h"
+#include "validate/validate.h"
+
+namespace solar::driver {
+
+struct AnalyzeOptions {
+  std::string source;
+  std::vector<std::string> archs = {};
+  roofline::Policy policy = {};
+  std::map<std::string, int64_t> bindings = {};   // free dims of the program
+  validate::Overrides overrides = {};             // integer constants of the source
+  bool validate = true;
+  validate::Options validation = {};
+};
+
+/// A source brought to a verified program, with what is known of its validity.
+struct Loaded {
+  std::string source;
+  ir::ast::File file = {};
+  std::optional<ir::VerifiedProgram> program = {};
+  std::string mode = {};  // train, eval, mixed; empty for .alir
+  report::Validation validation = {};
+  exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
+  std::vector<std::string> warnings = {};
+  double trace_s = 0;
+  double validate_s = 0;
+};
+
+/// Traces (or parses), verifies and validates.
+Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment);
+
+/// The graph with data-dependent reads at the example inputs where those are known.
+Result<einsum::Graph> lift(const Loaded& loaded);
+
+struct Analysis {
+  Loaded loaded = {};
+  einsum::Graph graph = {};
+  std::vector<arch::Machine> machines = {};
+};
+
+/// Everything that does not depend on rates.
+Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment);
+
+/// The report of `solar analyze`.
+Result<report::Report> analyze(const AnalyzeOptions& options, const Environment& environment);
+
+/// The report of `solar inverse`. No architectures named: all of the library.
+Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s, const Environment& environment);
+
+}  // namespace solar::driver

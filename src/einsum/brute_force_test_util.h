@@ -1,0 +1,299 @@
+#pragma once
+// The same counts by going through every point of every nest with sets of elements: slow, and written without
+// anything of the lifter. For programs of a few thousand points; no ordered loops, no data-dependent reads.
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/checked.h"
+#include "ir/core.h"
+
+namespace solar::einsum {
+
+class BruteForce {
+ public:
+  explicit BruteForce(const ir::Program& program)
+      : program_(program),
+        zeros_(program.tensors.size()),
+        needed_(program.tensors.size()),
+        useful_points_(program.statements.size()) {
+    for (const ir::Statement& statement : program.statements) mark_zeros(statement);
+    for (const ir::TensorId output : program.outputs) {
+      for (int64_t i = 0; i < ir::element_count(program.tensor(output).shape); ++i) need(output, i);
+    }
+    for (size_t i = program.statements.size(); i-- > 0;) trace(i);
+  }
+
+  /// Elements that the outputs need, by row-major index.
+  const std::set<int64_t>& needed(ir::TensorId id) const { return needed_[ir::index(id)]; }
+  /// Points of a kernel that contribute to needed elements and are not structurally zero.
+  int64_t useful_points(size_t statement) const {
+    return static_cast<int64_t>(useful_points_[statement].size());
+  }
+  /// How many of them differ in the loops marked in `used`.
+  int64_t useful_points(size_t statement, const std::vector<bool>& used) const {
+    std::set<std::vector<int64_t>> projected;
+    for (const auto& point : useful_points_[statement]) {
+      std::vector<int64_t> kept;
+      for (size_t i = 0; i < used.size(); ++i) kept.push_back(used[i] ? point[i] : 0);
+      projected.insert(std::move(kept));
+    }
+    return static_cast<int64_t>(projected.size());
+  }
+
+ private:
+  using Values = std::vector<int64_t>;
+  using Node = ir::ScalarNode;
+  using Op = ir::ScalarOp;
+
+  static int64_t evaluate(const ir::Linear& value, const Values& atoms) {
+    int64_t sum = value.constant;
+    for (const ir::Term& term : value.terms) sum += term.coefficient * atoms[static_cast<size_t>(term.atom)];
+    return sum;
+  }
+
+  static bool holds(const ir::Guard& guard, const Values& atoms) {
+    const int64_t value = evaluate(guard.value, atoms);
+    if (guard.kind == ir::Guard::Kind::NonNegative) return value >= 0;
+    return (value == 0) == (guard.kind == ir::Guard::Kind::Zero);
+  }
+
+  static Values complete(const std::vector<ir::Atom>& table, Values atoms) {
+    for (size_t i = atoms.size(); i < table.size(); ++i) {
+      const ir::Atom& atom = table[i];
+      std::vector<int64_t> operands;
+      for (const ir::Linear& operand : atom.operands) operands.push_back(evaluate(operand, atoms));
+      switch (atom.kind) {
+        case ir::Atom::Kind::FloorDiv: atoms.push_back(floor_div(operands[0], atom.divisor)); break;
+        case ir::Atom::Kind::Mod: atoms.push_back(floor_mod(operands[0], atom.divisor)); break;
+        case ir::Atom::Kind::Min: atoms.push_back(*std::min_element(operands.begin(), operands.end())); break;
+        case ir::Atom::Kind::Max: atoms.push_back(*std::max_element(operands.begin(), operands.end())); break;
+        case ir::Atom::Kind::Select: {
+          bool all = true;
+          for (const ir::Guard& guard : atom.conditions) all = all && holds(guard, atoms);
+          atoms.push_back(operands[all ? 0 : 1]);
+          break;
+        }
+        default: atoms.push_back(0);
+      }
+    }
+    return atoms;
+  }
+
+  // Calls visit(indices) for every index of `extents`, row-major.
+  template <class Visit>
+  static void each(const std::vector<int64_t>& extents, Visit visit) {
+    Values at(extents.size(), 0);
+    for (;;) {
+      visit(at);
+      size_t axis = extents.size();
+      while (axis > 0 && ++at[axis - 1] == extents[axis - 1]) at[--axis] = 0;
+      if (axis == 0) return;
+    }
+  }
+
+  template <class Visit>
+  static void each_point(const ir::Kernel& kernel, Visit visit) {
+    std::vector<int64_t> extents;
+    for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
+    each(extents, [&](const Values& loops) {
+      const Values atoms = complete(kernel.atoms, loops);
+      for (const ir::Guard& guard : kernel.guards) {
+        if (!holds(guard, atoms)) return;
+      }
+      visit(atoms);
+    });
+  }
+
+  int64_t flat(ir::TensorId tensor, const std::vector<int64_t>& at) const {
+    int64_t index = 0;
+    const auto& shape = program_.tensor(tensor).shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) index = index * shape[axis] + at[axis];
+    return index;
+  }
+
+  int64_t element(ir::TensorId tensor, const std::vector<ir::Linear>& subscripts, const Values& atoms) const {
+    std::vector<int64_t> at;
+    for (const ir::Linear& subscript : subscripts) at.push_back(evaluate(subscript, atoms));
+    return flat(tensor, at);
+  }
+
+  int64_t target(const ir::Kernel& kernel, const Values& atoms) const {
+    std::vector<int64_t> at;
+    for (const int32_t loop : kernel.target_loops) at.push_back(atoms[static_cast<size_t>(loop)]);
+    return flat(kernel.output, at);
+  }
+
+  bool is_zero_element(ir::TensorId tensor, int64_t at) const { return zeros_[ir::index(tensor)].contains(at); }
+  void need(ir::TensorId tensor, int64_t at) { needed_[ir::index(tensor)].insert(at); }
+
+  static const Node& node(const ir::Kernel& kernel, int32_t id) {
+    return kernel.nodes[static_cast<size_t>(id)];
+  }
+
+  static bool constant_zero(const ir::Kernel& kernel, int32_t id) {
+    const Node& n = node(kernel, id);
+    return n.op == Op::Constant && n.constant == 0 && n.integer == 0;
+  }
+
+  std::optional<int64_t> integer(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
+    const Node& n = node(kernel, id);
+    if (n.op == Op::Index) return evaluate(kernel.linears[static_cast<size_t>(n.reference)], atoms);
+    if (n.op == Op::Constant && ir::is_integer(n.type)) return n.integer;
+    return std::nullopt;
+  }
+
+  // Of a bool node, if indices alone decide it.
+  std::optional<bool> truth(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
+    const Node& n = node(kernel, id);
+    if (n.op == Op::And || n.op == Op::Or) {
+      const auto a = truth(kernel, n.a, atoms);
+      const auto b = truth(kernel, n.b, atoms);
+      const bool decides = n.op == Op::Or;
+      if ((a && *a == decides) || (b && *b == decides)) return decides;
+      return a && b ? std::optional(!decides) : std::nullopt;
+    }
+    if (n.op == Op::Not) {
+      const auto a = truth(kernel, n.a, atoms);
+      return a ? std::optional(!*a) : std::nullopt;
+    }
+    if (n.op < Op::Less || n.op > Op::NotEqual) return std::nullopt;
+    const auto a = integer(kernel, n.a, atoms);
+    const auto b = integer(kernel, n.b, atoms);
+    if (!a || !b) return std::nullopt;
+    switch (n.op) {
+      case Op::Less: return *a < *b;
+      case Op::LessEqual: return *a <= *b;
+      case Op::Greater: return *a > *b;
+      case Op::GreaterEqual: return *a >= *b;
+      case Op::Equal: return *a == *b;
+      default: return *a != *b;
+    }
+  }
+
+  bool surely_zero(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
+    const Node& n = node(kernel, id);
+    switch (n.op) {
+      case Op::Constant: return constant_zero(kernel, id);
+      case Op::Load: {
+        const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
+        return is_zero_element(access.tensor, element(access.tensor, access.subscripts, atoms));
+      }
+      case Op::Mul: return surely_zero(kernel, n.a, atoms) || surely_zero(kernel, n.b, atoms);
+      case Op::Neg: case Op::Cast: case Op::Div: case Op::Tanh: return surely_zero(kernel, n.a, atoms);
+      case Op::Max: case Op::Min:
+        return (constant_zero(kernel, n.b) && surely_zero(kernel, n.a, atoms)) ||
+               (constant_zero(kernel, n.a) && surely_zero(kernel, n.b, atoms));
+      case Op::Select: {
+        const auto condition = truth(kernel, n.a, atoms);
+        if (condition) return surely_zero(kernel, *condition ? n.b : n.c, atoms);
+        return surely_zero(kernel, n.b, atoms) && surely_zero(kernel, n.c, atoms);
+      }
+      default: return false;
+    }
+  }
+
+  void mark_zeros(const ir::Statement& statement) {
+    if (const auto* view = std::get_if<ir::View>(&statement.body)) {
+      each(program_.tensor(view->output).shape, [&](const Values& at) {
+        const int64_t from = element(view->input, view->subscripts, complete(view->atoms, at));
+        if (is_zero_element(view->input, from)) zeros_[ir::index(view->output)].insert(flat(view->output, at));
+      });
+    } else if (const auto* concat = std::get_if<ir::Concat>(&statement.body)) {
+      each_part(*concat, [&](ir::TensorId input, int64_t from, int64_t to) {
+        if (is_zero_element(input, from)) zeros_[ir::index(concat->output)].insert(to);
+      });
+    } else {
+      mark_zeros(std::get<ir::Kernel>(statement.body));
+    }
+  }
+
+  void mark_zeros(const ir::Kernel& kernel) {
+    const bool sum = kernel.reduction == ir::Reduction::Sum;
+    if (kernel.reduction != ir::Reduction::None && !sum) return;
+    if (kernel.init >= 0 && !constant_zero(kernel, kernel.init)) return;
+    if (!kernel.guards.empty() && (sum ? kernel.otherwise >= 0 : true)) {
+      if (kernel.otherwise < 0 || !constant_zero(kernel, kernel.otherwise)) return;
+    }
+    auto& zeros = zeros_[ir::index(kernel.output)];
+    for (int64_t i = 0; i < ir::element_count(program_.tensor(kernel.output).shape); ++i) zeros.insert(i);
+    each_point(kernel, [&](const Values& atoms) {
+      if (!surely_zero(kernel, kernel.value, atoms)) zeros.erase(target(kernel, atoms));
+    });
+  }
+
+  template <class Visit>
+  void each_part(const ir::Concat& concat, Visit visit) const {
+    int64_t offset = 0;
+    for (const ir::TensorId input : concat.inputs) {
+      each(program_.tensor(input).shape, [&](const Values& at) {
+        Values to = at;
+        to[static_cast<size_t>(concat.axis)] += offset;
+        visit(input, flat(input, at), flat(concat.output, to));
+      });
+      offset += program_.tensor(input).shape[static_cast<size_t>(concat.axis)];
+    }
+  }
+
+  void read(const ir::Kernel& kernel, int32_t id, const Values& atoms) {
+    if (id < 0) return;
+    const Node& n = node(kernel, id);
+    if (n.op == Op::Load) {
+      const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
+      need(access.tensor, element(access.tensor, access.subscripts, atoms));
+    }
+    read(kernel, n.a, atoms);
+    const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
+    if (!condition || *condition) read(kernel, n.b, atoms);
+    if (!condition || !*condition) read(kernel, n.c, atoms);
+  }
+
+  void trace(size_t statement) {
+    const auto& body = program_.statements[statement].body;
+    if (const auto* view = std::get_if<ir::View>(&body)) {
+      each(program_.tensor(view->output).shape, [&](const Values& at) {
+        if (!needed(view->output).contains(flat(view->output, at))) return;
+        need(view->input, element(view->input, view->subscripts, complete(view->atoms, at)));
+      });
+    } else if (const auto* concat = std::get_if<ir::Concat>(&body)) {
+      each_part(*concat, [&](ir::TensorId input, int64_t from, int64_t to) {
+        if (needed(concat->output).contains(to)) need(input, from);
+      });
+    } else {
+      trace(statement, std::get<ir::Kernel>(body));
+    }
+  }
+
+  void trace(size_t statement, const ir::Kernel& kernel) {
+    const bool skips_zeros = kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
+    std::set<int64_t> reached;
+    each_point(kernel, [&](const Values& atoms) {
+      const int64_t at = target(kernel, atoms);
+      reached.insert(at);
+      if (!needed(kernel.output).contains(at)) return;
+      if (skips_zeros && surely_zero(kernel, kernel.value, atoms)) return;
+      useful_points_[statement].push_back(atoms);
+      read(kernel, kernel.value, atoms);
+    });
+    if (kernel.init < 0 && kernel.otherwise < 0) return;
+    // Other loops at 0: only target loops matter here.
+    each(program_.tensor(kernel.output).shape, [&](const Values& at) {
+      const int64_t to = flat(kernel.output, at);
+      if (!needed(kernel.output).contains(to)) return;
+      Values loops(kernel.loops.size(), 0);
+      for (size_t axis = 0; axis < at.size(); ++axis) loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
+      const Values atoms = complete(kernel.atoms, loops);
+      if (reached.contains(to) || kernel.otherwise < 0) read(kernel, kernel.init, atoms);
+      if (!reached.contains(to)) read(kernel, kernel.otherwise, atoms);
+    });
+  }
+
+  const ir::Program& program_;
+  std::vector<std::set<int64_t>> zeros_;  // elements that surely are zero
+  std::vector<std::set<int64_t>> needed_;
+  std::vector<std::vector<Values>> useful_points_;  // values of all atoms, the loops first
+};
+
+}  // namespace solar::einsum

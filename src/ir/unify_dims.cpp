@@ -1,0 +1,294 @@
+#include "ir/unify_dims.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "ir/dim_expr.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "ir/verify/elaborate.h"
+
+namespace solar::ir {
+namespace {
+
+/// Solves the equations for free dims.
+class Solver {
+ public:
+  Solver(Elaboration& elaboration) : table_(elaboration.table) {
+    for (const Dim& dim : elaboration.program->dims) {
+      if (!dim.expression.empty()) continue;
+      order_[dim.name] = order_.size();
+    }
+    for (const DimEquation& equation : elaboration.equations) pending_.push_back({equation.a, equation.b});
+  }
+
+  void run() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      std::vector<std::pair<DimExpr, DimExpr>> rest;
+      for (auto& [a, b] : pending_) {
+        a = apply(a);
+        b = apply(b);
+        if (a == b) continue;
+        if (solve(a, b) || solve(b, a)) {
+          changed = true;
+        } else {
+          rest.emplace_back(a, b);
+        }
+      }
+      pending_ = std::move(rest);
+    }
+  }
+
+  /// The value of an original free dim in the remaining ones.
+  DimExpr value(const std::string& name) { return apply(table_.variable(name)); }
+  DimTable& table() { return table_; }
+
+ private:
+  DimExpr apply(DimExpr expr) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const std::string& name : table_.variables(expr)) {
+        const auto at = solved_.find(name);
+        if (at == solved_.end()) continue;
+        expr = table_.substitute(expr, name, at->second);
+        changed = true;
+      }
+    }
+    return expr;
+  }
+
+  /// Makes `a`, a single variable, stand for `b`.
+  bool solve(const DimExpr& a, const DimExpr& b) {
+    const auto name = table_.as_variable(a);
+    if (!name || !order_.contains(*name) || table_.contains(b, *name)) return false;
+    const auto other = table_.as_variable(b);
+    if (other && order_.contains(*other) && order_[*other] > order_[*name]) return false;  // the older name stays
+    solved_[*name] = b;
+    return true;
+  }
+
+  DimTable& table_;
+  std::map<std::string, size_t> order_;
+  std::map<std::string, DimExpr> solved_;
+  std::vector<std::pair<DimExpr, DimExpr>> pending_;
+};
+
+/// A dim expression by its text; what stands there is parsed once the program is printed.
+ast::ExprPtr parse_like(const std::string& text) {
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Name;
+  expr.text = text;
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
+/// Replaces dim names in a program's body and signature.
+class Renamer {
+ public:
+  explicit Renamer(std::map<std::string, ast::ExprPtr> replacements) : replacements_(std::move(replacements)) {}
+  std::set<std::string> used;
+
+  ast::ExprPtr rename(const ast::ExprPtr& expr) {
+    if (!expr) return expr;
+    if (expr->kind == ast::ExprKind::Name) {
+      const auto at = replacements_.find(expr->text);
+      if (at == replacements_.end()) return expr;
+      if (at->second->kind == ast::ExprKind::Name) used.insert(at->second->text);
+      return at->second;
+    }
+    if (expr->operands.empty() && expr->subscripts.empty()) return expr;
+    ast::Expr copy = *expr;
+    for (ast::ExprPtr& operand : copy.operands) operand = rename(operand);
+    for (ast::Subscript& subscript : copy.subscripts) subscript.expr = rename(subscript.expr);
+    return std::make_shared<const ast::Expr>(std::move(copy));
+  }
+
+  void rename(ast::Type& type) {
+    for (ast::Extent& extent : type.extents) extent.expr = rename(extent.expr);
+  }
+
+  void rename(std::vector<ast::Axis>& axes) {
+    for (ast::Axis& axis : axes) {
+      axis.extent = rename(axis.extent);
+      rename(axis.group);
+    }
+  }
+
+  void rename(ast::Kernel& kernel) {
+    for (ast::Declaration& output : kernel.outputs) rename(output.type);
+    for (ast::Loop& loop : kernel.loops) loop.extent = rename(loop.extent);
+    for (ast::Let& let : kernel.lets) let.value = rename(let.value);
+    for (ast::ExprPtr& guard : kernel.guards) guard = rename(guard);
+    for (ast::ExprPtr& value : kernel.values) value = rename(value);
+    kernel.init = rename(kernel.init);
+    kernel.otherwise = rename(kernel.otherwise);
+  }
+
+  void rename(ast::Block& block) {
+    for (ast::Statement& statement : block.statements) {
+      if (auto* require = std::get_if<ast::Require>(&statement.body)) {
+        require->condition = rename(require->condition);
+      } else if (auto* op = std::get_if<ast::Op>(&statement.body)) {
+        op->nominal = rename(op->nominal);
+        rename(op->block);
+      } else if (auto* kernel = std::get_if<ast::Kernel>(&statement.body)) {
+        rename(*kernel);
+      } else if (auto* view = std::get_if<ast::View>(&statement.body)) {
+        rename(view->left);
+        rename(view->right);
+      } else if (auto* slice = std::get_if<ast::Slice>(&statement.body)) {
+        for (ast::SliceItem& item : slice->items) {
+          item.start = rename(item.start);
+          item.stop = rename(item.stop);
+          item.step = rename(item.step);
+        }
+      } else if (auto* call = std::get_if<ast::Call>(&statement.body)) {
+        for (ast::Attribute& attribute : call->attributes) attribute.value = rename(attribute.value);
+      }
+    }
+  }
+
+ private:
+  std::map<std::string, ast::ExprPtr> replacements_;
+};
+
+std::set<std::string> names_in(const ast::Program& program) {
+  std::set<std::string> names;
+  for (const ast::Port& port : program.ports) names.insert(port.declaration.name.text);
+  std::vector<const ast::Block*> blocks = {&program.block};
+  while (!blocks.empty()) {
+    const ast::Block* block = blocks.back();
+    blocks.pop_back();
+    for (const ast::Statement& s : block->statements) {
+      if (const auto* op = std::get_if<ast::Op>(&s.body)) {
+        blocks.push_back(&op->block);
+      } else if (const auto* kernel = std::get_if<ast::Kernel>(&s.body)) {
+        for (const ast::Declaration& d : kernel->outputs) names.insert(d.name.text);
+        for (const ast::Loop& loop : kernel->loops) names.insert(loop.name.text);
+        for (const ast::Let& let : kernel->lets) names.insert(let.name.text);
+      } else if (const auto* view = std::get_if<ast::View>(&s.body)) {
+        names.insert(view->output.text);
+      } else if (const auto* slice = std::get_if<ast::Slice>(&s.body)) {
+        names.insert(slice->output.text);
+      } else if (const auto* call = std::get_if<ast::Call>(&s.body)) {
+        for (const ast::Name& result : call->results) names.insert(result.text);
+      }
+    }
+  }
+  return names;
+}
+
+/// Short names for the dims of the first input's axes: B C H W and the like, by rank.
+std::map<std::string, std::string> friendly_names(const ast::Program& program, const Program& core) {
+  static const std::map<size_t, std::vector<std::string>> by_rank = {
+      {1, {"N"}}, {2, {"B", "N"}}, {3, {"B", "S", "D"}}, {4, {"B", "C", "H", "W"}}, {5, {"B", "C", "T", "H", "W"}}};
+  std::set<std::string> taken = names_in(program);
+  for (const Dim& dim : core.dims) taken.insert(dim.name);
+  std::map<std::string, std::string> names;
+  for (const ast::Port& port : program.ports) {
+    if (port.role != Role::Input) continue;
+    const auto& extents = port.declaration.type.extents;
+    const auto letters = by_rank.find(extents.size());
+    if (letters == by_rank.end()) break;
+    for (size_t i = 0; i < extents.size(); ++i) {
+      if (extents[i].expr->kind != ast::ExprKind::Name) continue;
+      const std::string& letter = letters->second[i];
+      if (!taken.contains(letter)) names.try_emplace(extents[i].expr->text, letter);
+    }
+    break;
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<ast::File> unify_dims(const ast::File& file) {
+  SOLAR_TRY(Elaboration elaboration, elaborate(file, {}));
+  const Program& core = *elaboration.program;
+  ast::File result = file;
+  ast::Program& program = *result.program;
+  Solver solver(elaboration);
+  solver.run();
+  DimTable& table = solver.table();
+  const std::map<std::string, std::string> friendly = friendly_names(program, core);
+  std::map<std::string, ast::ExprPtr> replacements;
+  std::map<std::string, std::string> derived_names;  // expression -> the first dim with it
+  std::vector<ast::Let> free;
+  struct Derived {
+    std::string name;
+    std::string text;
+    std::vector<std::string> variables;
+  };
+  std::vector<Derived> derived;
+  const auto renamed = [&](DimExpr expr) {
+    for (const std::string& name : table.variables(expr)) {
+      const auto at = friendly.find(name);
+      if (at != friendly.end()) expr = table.substitute(expr, name, table.variable(at->second));
+    }
+    return expr;
+  };
+  for (const Dim& dim : core.dims) {
+    if (!dim.expression.empty()) continue;
+    const DimExpr value = renamed(solver.value(dim.name));
+    const std::string text = table.text(value);
+    const auto own = friendly.find(dim.name);
+    const std::string own_name = own != friendly.end() ? own->second : dim.name;
+    if (value.is_constant()) {
+      ast::Expr literal;
+      literal.integer = value.constant();
+      replacements[dim.name] = std::make_shared<const ast::Expr>(std::move(literal));
+      continue;
+    }
+    if (table.as_variable(value)) {
+      replacements[dim.name] = parse_like(text);
+      if (text == own_name) {
+        ast::Expr literal;
+        literal.integer = dim.value;
+        free.push_back({{own_name}, std::make_shared<const ast::Expr>(std::move(literal))});
+      }
+      continue;
+    }
+    const auto [at, fresh] = derived_names.try_emplace(text, own_name);
+    replacements[dim.name] = parse_like(at->second);
+    if (fresh) derived.push_back({own_name, text, table.variables(value)});
+  }
+  Renamer renamer(replacements);
+  for (ast::Port& port : program.ports) renamer.rename(port.declaration.type);
+  renamer.rename(program.block);
+  // Only what is still used, directly or in a used derived dim, is declared.
+  ast::Dims dims;
+  std::set<std::string> needed = renamer.used;
+  for (const Derived& d : derived) {
+    if (needed.contains(d.name)) needed.insert(d.variables.begin(), d.variables.end());
+  }
+  for (const ast::Let& let : free) {
+    if (needed.contains(let.name.text)) dims.dims.push_back(let);
+  }
+  for (const Derived& d : derived) {
+    if (needed.contains(d.name)) dims.dims.push_back({{d.name}, parse_like(d.text)});
+  }
+  std::vector<ast::Statement> statements;
+  if (!dims.dims.empty()) {
+    ast::Statement statement;
+    statement.body = std::move(dims);
+    statements.push_back(std::move(statement));
+  }
+  for (ast::Statement& statement : program.block.statements) {
+    if (const auto* old = std::get_if<ast::Dims>(&statement.body)) {
+      ast::Dims kept;  // dims that were derived as written
+      for (const ast::Let& dim : old->dims) {
+        if (!replacements.contains(dim.name.text)) kept.dims.push_back({dim.name, renamer.rename(dim.value)});
+      }
+      if (kept.dims.empty()) continue;
+      statement.body = std::move(kept);
+    }
+    statements.push_back(std::move(statement));
+  }
+  program.block.statements = std::move(statements);
+  return parse_text(file.program->name.span.source ? file.program->name.span.source->name : "<unified>",
+                    print(result));
+}
+
+}  // namespace solar::ir

@@ -1,0 +1,155 @@
+#pragma once
+// What an analysis found, as pure data: filled by driver/, rendered by text.h and json.h, which compute nothing.
+// Field names are those of the JSON contract (schema solar.report/1).
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+
+namespace solar::report {
+
+inline constexpr const char* kSchema = "solar.report/1";
+
+struct Validation {
+  std::string status = "skipped";  // passed, failed, skipped
+  std::string method = {};         // full, two-trace, per-op; empty when skipped
+  std::string reason = {};         // why it was skipped, or why it failed
+  double max_abs_error = 0;
+  double max_rel_error = 0;        // of the tolerance's scale
+  double worst_tolerance_share = 0;  // largest error / tolerance; above 1: failed
+  std::string worst_place = {};    // `y[0, 3]: expected 1.5, got 1.25`
+  double tolerance_factor = 0;     // c of the tolerance rule
+  std::map<std::string, int64_t> bindings = {};  // of the small program, when two-trace
+  int64_t seeds = 0;
+  std::vector<std::string> distributions = {};
+  std::vector<std::string> notes = {};  // value literals that differ, dims kept at full size, not isolated, ...
+  std::string mode = {};                // train, eval, mixed
+};
+
+struct DataDependent {
+  int64_t min = 0;
+  int64_t example = 0;
+  int64_t max = 0;
+};
+
+struct Totals {
+  int64_t macs = 0;
+  int64_t macs_useful = 0;
+  int64_t flops = 0;
+  int64_t elementwise_ops = 0;
+  int64_t special_ops = 0;
+  int64_t bytes_read_inputs = 0;
+  int64_t bytes_read_params = 0;
+  int64_t bytes_written_outputs = 0;
+  std::optional<DataDependent> data_dependent = {};  // of all reads together
+  bool exact = true;
+};
+
+/// One source operator.
+struct Node {
+  std::string id;
+  std::string op;
+  std::string at = {};
+  std::string module = {};
+  std::string einsum = {};
+  int64_t macs = 0;
+  int64_t macs_useful = 0;
+  int64_t elementwise_ops = 0;
+  int64_t special_ops = 0;
+  std::optional<std::string> formula = {};
+  int64_t bytes_in = 0;
+  int64_t bytes_out = 0;
+};
+
+/// An operator's own time on one architecture (what `unfused` adds up), by index into `nodes`.
+struct NodeTime {
+  size_t node = 0;
+  double time_s = 0;
+  double compute_s = 0;
+  double memory_s = 0;
+  std::string limiter = {};
+  std::optional<double> operational_intensity = {};  // flop/byte at DRAM
+};
+
+struct Bound {
+  std::string arch;
+  std::string precision = "as-written";
+  std::string mode;  // unfused, fused
+  double time_s = 0;
+  double compute_s = 0;
+  double memory_s = 0;
+  int64_t traffic_bytes = 0;
+  std::string limiter = {};  // memory, tensor, vector
+  std::optional<double> operational_intensity = {};
+  bool strict = false;
+  std::vector<std::string> assumptions = {};
+  std::vector<NodeTime> node_times = {};  // unfused only
+};
+
+struct Timings {
+  double trace = 0;
+  double validate = 0;
+  double lift = 0;
+  double bound = 0;
+};
+
+struct Dim {
+  std::string name;
+  int64_t value = 0;
+  std::string expression = {};  // derived dims
+};
+
+struct Report {
+  std::string source;
+  std::string program;
+  std::string mode = {};  // train, eval, mixed; empty for .alir sources
+  std::vector<Dim> dims = {};
+  Validation validation = {};
+  Totals totals = {};
+  std::vector<Node> nodes = {};
+  std::vector<Bound> bounds = {};  // by architecture, then unfused before fused
+  std::map<std::string, std::string> arch_names = {};  // id -> `NVIDIA H100 SXM`
+  std::vector<std::string> warnings = {};
+  Timings timings_s = {};
+};
+
+/// One answer of the inverse roofline.
+struct InverseMachine {
+  std::string arch;
+  std::string name;
+  std::optional<double> tensor = {};     // have / need; absent: not needed
+  std::optional<double> vector = {};
+  std::optional<double> bandwidth = {};
+  std::optional<double> fused = {};      // the smallest of them: the machine holds the target iff it is >= 1
+  std::optional<double> unfused = {};
+  std::string error = {};                // a missing rate
+};
+
+struct InverseFormat {
+  std::string format;  // fp32, tf32, ...
+  std::string unit;    // tensor, vector
+  int64_t macs = 0;
+  double macs_per_second = 0;
+};
+
+struct Inverse {
+  std::string source;
+  std::string program;
+  Validation validation = {};
+  double target_s = 0;
+  int64_t macs_useful = 0;
+  int64_t traffic_bytes = 0;
+  std::vector<InverseFormat> formats = {};
+  double tensor_macs_per_second = 0;
+  double vector_macs_per_second = 0;
+  double bandwidth_bytes_per_second = 0;
+  std::vector<InverseMachine> machines = {};
+  std::vector<std::string> assumptions = {};
+  std::vector<std::string> warnings = {};
+};
+
+}  // namespace solar::report

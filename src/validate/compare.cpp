@@ -1,0 +1,101 @@
+#include "validate/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.h"
+
+namespace solar::validate {
+namespace {
+
+std::string place_of(const std::vector<int64_t>& shape, int64_t flat) {
+  std::vector<int64_t> position(shape.size(), 0);
+  for (size_t i = shape.size(); i-- > 0;) {
+    position[i] = flat % shape[i];
+    flat /= shape[i];
+  }
+  return fmt::format("[{}]", fmt::join(position, ", "));
+}
+
+double root_mean_square(const exec::TensorData& tensor) {
+  double sum = 0;
+  int64_t finite = 0;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const double value = tensor.get(i);
+    if (!std::isfinite(value)) continue;
+    sum += value * value;
+    ++finite;
+  }
+  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+}
+
+}  // namespace
+
+Comparison compare(const exec::TensorData& expected, const exec::TensorData& actual, double eps,
+                   int64_t longest_reduction) {
+  Comparison result;
+  result.count = expected.count();
+  const bool floats = ir::is_float(expected.type());
+  const double rms = floats ? root_mean_square(expected) : 0;
+  const double own = floats ? std::max(eps, ir::epsilon(expected.type())) : 0;
+  const double relative = kToleranceFactor * own * std::sqrt(static_cast<double>(longest_reduction));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double worst = -1;
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    const double want = expected.get(i);
+    const double got = actual.get(i);
+    double share = 0;
+    if (!floats) {
+      share = expected.get_integer(i) == actual.get_integer(i) ? 0 : kInfinity;
+    } else if (std::isfinite(want) && std::isfinite(got)) {
+      const double error = std::abs(want - got);
+      // Below the type's smallest normal number relative accuracy ends.
+      const double scale = std::max({std::abs(want), rms, 0x1p-126});
+      share = error / (relative * scale);
+      result.max_abs_error = std::max(result.max_abs_error, error);
+      result.max_rel_error = std::max(result.max_rel_error, error / scale);
+    } else {
+      share = (std::isnan(want) && std::isnan(got)) || want == got ? 0 : kInfinity;
+    }
+    if (share > 1) ++result.wrong;
+    if (share > worst) {
+      worst = share;
+      if (share > 0) {
+        result.worst_place = fmt::format("{}: expected {:.9g}, got {:.9g}", place_of(expected.shape(), i), want, got);
+      }
+    }
+  }
+  result.worst_tolerance_share = std::max(worst, 0.0);
+  result.equal = result.wrong == 0;
+  return result;
+}
+
+int64_t longest_reduction(const ir::Program& program) {
+  int64_t longest = 1;
+  for (const ir::Statement& statement : program.statements) {
+    const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
+    if (kernel == nullptr) continue;
+    int64_t points = 1;
+    for (size_t i = 0; i < kernel->loops.size(); ++i) {
+      const ir::Loop& loop = kernel->loops[i];
+      const bool target = std::find(kernel->target_loops.begin(), kernel->target_loops.end(),
+                                    static_cast<int32_t>(i)) != kernel->target_loops.end();
+      if (!target || loop.order != ir::Loop::Order::Any) {
+        points = checked_mul(points, loop.extent).value_or(INT64_MAX);
+      }
+    }
+    longest = std::max(longest, points);
+  }
+  return longest;
+}
+
+double coarsest_epsilon(const ir::Program& program) {
+  double eps = 0;
+  for (const ir::Tensor& tensor : program.tensors) eps = std::max(eps, ir::epsilon(tensor.type));
+  return eps;
+}
+
+}  // namespace solar::validate

@@ -1,0 +1,79 @@
+#include "validate/shrink.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+namespace solar::validate {
+namespace {
+
+constexpr int64_t kBatchCap = 3;
+
+bool is_batch(const std::string& name) {
+  std::string lower;
+  for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower.find("batch") != std::string::npos;
+}
+
+int64_t halved(int64_t value, int64_t cap) {
+  while (value > cap) value /= 2;
+  return std::max<int64_t>(value, 1);
+}
+
+/// Multiples near `small` that keep most of its factors of two.
+std::vector<int64_t> alternatives(int64_t small, int variant) {
+  std::vector<int64_t> values = {small};
+  if (small % 2 == 0) values.push_back(small / 2 * 3);
+  if (small % 4 == 0) {
+    values.push_back(small / 4 * 5);
+    values.push_back(small / 4 * 3);
+    values.push_back(small / 4 * 7);
+  }
+  values.push_back(small * 2);
+  values.push_back(small + 1);
+  values.push_back(small + 2);
+  values.push_back(small + 3);
+  std::rotate(values.begin(), values.begin() + variant % static_cast<int>(values.size()), values.end());
+  return values;
+}
+
+}  // namespace
+
+Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct, int variant,
+                 const std::vector<std::string>& kept) {
+  Overrides overrides;
+  std::map<int64_t, int64_t> chosen;  // by the full value: equal constants stay equal
+  std::set<int64_t> taken;
+  for (const frontend::SourceConstant& constant : constants) {
+    const bool keep = std::find(kept.begin(), kept.end(), constant.name) != kept.end();
+    const bool batch = is_batch(constant.name);
+    if (keep || constant.value <= (batch ? kBatchCap : kSmallConstant)) {
+      taken.insert(constant.value);
+      continue;
+    }
+  }
+  for (const frontend::SourceConstant& constant : constants) {
+    if (std::find(kept.begin(), kept.end(), constant.name) != kept.end()) continue;
+    if (is_batch(constant.name) && constant.value > kBatchCap) {
+      overrides[constant.name] = kBatchCap - (variant % 2);
+      continue;
+    }
+    if (constant.value <= kSmallConstant) continue;
+    const auto known = chosen.find(constant.value);
+    int64_t small = known != chosen.end() ? known->second : halved(constant.value, cap);
+    if (known == chosen.end()) {
+      for (int64_t other : alternatives(small, variant)) {
+        if (other < 2 || other >= constant.value || (distinct && taken.contains(other))) continue;
+        small = other;
+        break;
+      }
+      chosen[constant.value] = small;
+      taken.insert(small);
+    }
+    if (small < constant.value) overrides[constant.name] = small;
+  }
+  return overrides;
+}
+
+}  // namespace solar::validate

@@ -1,0 +1,249 @@
+#include "validate/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "exec/executor.h"
+#include "ir/parser.h"
+#include "ir/unify_dims.h"
+#include "ir/verify.h"
+#include "validate/run.h"
+#include "validate/same_program.h"
+
+namespace solar::validate {
+namespace {
+
+constexpr int64_t kCheapPoints = 100'000'000;  // below: every distribution and several seeds
+constexpr int kMaxTraces = 40;
+
+/// The original holds its tensors in the worker, once as they are and once in float64.
+int64_t predicted_peak(const ir::VerifiedProgram& program) {
+  return checked_mul(exec::predict_peak_bytes(program), 3).value_or(INT64_MAX);
+}
+
+bool fits_full(const ir::VerifiedProgram& program, const Options& options) {
+  return predicted_peak(program) <= options.full_bytes && exec::estimate_points(program) <= options.full_points;
+}
+
+std::vector<Run> runs_for(const ir::VerifiedProgram& program) {
+  std::vector<Run> runs = {{0, "example"}, {1, "normal"}};
+  if (exec::estimate_points(program) > kCheapPoints) return runs;
+  for (const char* distribution : {"large", "negative", "constant", "zeros"}) runs.push_back({2, distribution});
+  runs.push_back({3, "example"});
+  return runs;
+}
+
+/// Searches two small bindings at which the program is the same and covers what the full one does.
+class TwoTrace {
+ public:
+  TwoTrace(frontend::WorkerPool& pool, const frontend::SourceRequest& request, const Traced& full,
+           const std::string& folder, const Options& options)
+      : pool_(pool), request_(request), full_(full), folder_(folder), options_(options) {}
+
+  struct Small {
+    frontend::SourceRequest request = {};
+    Traced traced = {};
+    std::vector<DifferingLiteral> literals = {};
+  };
+
+  Result<std::vector<Small>> run() {
+    SOLAR_TRY(const frontend::SourceFacts facts,
+              frontend::inspect(pool_, request_.source, options_.limits, {options_.cancel, {}}));
+    constants_ = facts.constants;
+    for (frontend::SourceConstant& constant : constants_) {
+      const auto at = request_.overrides.find(constant.name);
+      if (at != request_.overrides.end()) constant.value = at->second;
+    }
+    std::vector<std::string> kept;
+    std::vector<Small> found = search(kept);
+    if (found.size() < 2) {
+      kept = kept_alone();
+      if (kept.size() < constants_.size()) found = search(kept);
+    }
+    if (options_.cancel != nullptr && *options_.cancel) {
+      return Diagnostic{.kind = DiagnosticKind::Interrupted, .message = "validation was interrupted"};
+    }
+    return found;
+  }
+
+  const std::string& last_reason() const { return reason_; }
+
+ private:
+  /// Two accepted small programs with different sizes, or fewer.
+  std::vector<Small> search(const std::vector<std::string>& kept) {
+    std::vector<Small> found;
+    for (const int64_t cap : {16, 32, 64, 128, 256}) {
+      for (const bool distinct : {true, false}) {
+        for (int variant = 0; variant < 2 && found.size() < 2; ++variant) {
+          const Overrides overrides = shrink(constants_, cap, distinct, variant, kept);
+          const bool known = std::any_of(found.begin(), found.end(),
+                                         [&](const Small& s) { return s.request.overrides == merged(overrides); });
+          if (overrides.empty() || known) continue;
+          if (auto small = attempt(overrides)) found.push_back(std::move(*small));
+        }
+        if (found.size() == 2) return found;
+      }
+    }
+    return found;
+  }
+
+  /// The constants that cannot shrink even alone.
+  std::vector<std::string> kept_alone() {
+    std::vector<std::string> kept;
+    for (const frontend::SourceConstant& constant : constants_) {
+      std::vector<std::string> others;
+      for (const frontend::SourceConstant& other : constants_) {
+        if (other.value != constant.value) others.push_back(other.name);
+      }
+      bool shrinks = false;
+      for (const int64_t cap : {32, 128}) {
+        const Overrides overrides = shrink(constants_, cap, false, 0, others);
+        if (overrides.empty()) break;
+        if (!attempt(overrides, false)) continue;
+        shrinks = true;
+        break;
+      }
+      if (!shrinks) kept.push_back(constant.name);
+    }
+    return kept;
+  }
+
+  Overrides merged(const Overrides& overrides) const {
+    Overrides all = request_.overrides;
+    for (const auto& [name, value] : overrides) all[name] = value;
+    return all;
+  }
+
+  std::optional<Small> attempt(const Overrides& overrides, bool small_enough = true) {
+    if (options_.cancel != nullptr && *options_.cancel) return std::nullopt;
+    if (++traces_ > kMaxTraces) return std::nullopt;
+    if (options_.progress) options_.progress(fmt::format("validate: trace at small size ({})", traces_));
+    Small small;
+    small.request = {request_.source, merged(overrides)};
+    auto traced = trace_source(pool_, small.request, folder_, options_);
+    if (!traced) {
+      reason_ = traced.error().empty() ? "" : traced.error().front().message;
+      return std::nullopt;
+    }
+    small.traced = std::move(*traced);
+    Sameness same = compare_programs(full_.file, small.traced.file);
+    if (same.difference) {
+      reason_ = *same.difference;
+      return std::nullopt;
+    }
+    if (auto missing = uncovered(**full_.program, **small.traced.program)) {
+      reason_ = *missing;
+      return std::nullopt;
+    }
+    if (small_enough && (exec::estimate_points(*small.traced.program) > options_.small_points ||
+                         predicted_peak(*small.traced.program) > options_.full_bytes)) {
+      reason_ = "the smallest program that covers the full one is too large to run";
+      return std::nullopt;
+    }
+    small.literals = std::move(same.literals);
+    return small;
+  }
+
+  frontend::WorkerPool& pool_;
+  const frontend::SourceRequest& request_;
+  const Traced& full_;
+  const std::string& folder_;
+  const Options& options_;
+  std::vector<frontend::SourceConstant> constants_;
+  std::string reason_;
+  int traces_ = 0;
+};
+
+void note_literals(const std::vector<DifferingLiteral>& literals, Outcome& outcome) {
+  if (literals.empty()) return;
+  std::vector<std::string> shown;
+  for (const DifferingLiteral& l : literals) {
+    const std::string text = fmt::format("{:g} (small: {:g})", l.full, l.small);
+    if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
+  }
+  outcome.notes.push_back(fmt::format("value literals that differ by size: {}", fmt::join(shown, ", ")));
+}
+
+void note_equal_dims(const ir::Program& program, Outcome& outcome) {
+  std::map<int64_t, std::vector<std::string>> by_value;
+  for (const ir::Dim& dim : program.dims) {
+    if (dim.expression.empty() && dim.value > kSmallConstant) by_value[dim.value].push_back(dim.name);
+  }
+  for (const auto& [value, names] : by_value) {
+    if (names.size() < 2 || outcome.notes.size() > 8) continue;
+    outcome.notes.push_back(fmt::format("independent dims with one small value {}: {}", value,
+                                        fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(4, static_cast<std::ptrdiff_t>(names.size())), ", ")));
+  }
+}
+
+}  // namespace
+
+Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                            const std::string& folder, const Options& options) {
+  Traced traced;
+  static std::atomic<int> serial = 0;
+  const std::string out = fmt::format("{}/trace-{}.alir", folder, serial++);
+  SOLAR_TRY(traced.trace, frontend::trace(pool, request, out, options.limits, {options.cancel, {}}));
+  SOLAR_TRY(const ir::ast::File raw, ir::parse_text(traced.trace.name, traced.trace.alir));
+  SOLAR_TRY(traced.file, ir::unify_dims(raw));
+  SOLAR_TRY(ir::VerifiedProgram program, ir::verify(traced.file));
+  traced.program = std::move(program);
+  return traced;
+}
+
+Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                               const Traced& traced, const std::string& folder, const Options& options) {
+  if (fits_full(*traced.program, options)) {
+    Outcome outcome;
+    outcome.method = "full";
+    SOLAR_TRY(outcome, run_and_compare(std::move(outcome), pool, request, traced.trace, *traced.program,
+                                       runs_for(*traced.program), folder, options));
+    return outcome;
+  }
+  TwoTrace search(pool, request, traced, folder, options);
+  SOLAR_TRY(std::vector<TwoTrace::Small> smalls, search.run());
+  Outcome outcome;
+  if (smalls.size() < 2) {
+    outcome.reason = fmt::format("too large to run at full size ({:.1f} GiB, {:.1f} Gpoints predicted), and no two "
+                                 "small sizes of it are the same program: {}",
+                                 static_cast<double>(predicted_peak(*traced.program)) / 0x1p30,
+                                 static_cast<double>(exec::estimate_points(*traced.program)) / 1e9,
+                                 search.last_reason());
+    return outcome;
+  }
+  outcome.method = "two-trace";
+  for (size_t i = 0; i < smalls.size(); ++i) {
+    const TwoTrace::Small& small = smalls[i];
+    const std::vector<Run> runs = i == 0 ? runs_for(*small.traced.program) : std::vector<Run>{{4, "example"}};
+    SOLAR_TRY(outcome, run_and_compare(std::move(outcome), pool, small.request, small.traced.trace,
+                                       *small.traced.program, runs, folder, options));
+    if (outcome.status != "passed") break;
+  }
+  for (const ir::Dim& dim : (*smalls[0].traced.program)->dims) {
+    if (dim.expression.empty()) outcome.bindings[dim.name] = dim.value;
+  }
+  note_literals(smalls[0].literals, outcome);
+  note_equal_dims(**smalls[0].traced.program, outcome);
+  outcome.example = {};
+  return outcome;
+}
+
+Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                              const ir::VerifiedProgram& program, const std::string& folder, const Options& options) {
+  SOLAR_TRY(const Traced traced, trace_source(pool, request, folder, options));
+  if (!fits_full(program, options)) {
+    return Diagnostic{
+        .kind = DiagnosticKind::MemoryLimit,
+        .message = fmt::format("running the program at this size is predicted to take {:.1f} GiB and {:.1f} Gpoints",
+                               static_cast<double>(predicted_peak(program)) / 0x1p30,
+                               static_cast<double>(exec::estimate_points(program)) / 1e9),
+        .hint = "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the program"};
+  }
+  Outcome outcome;
+  outcome.method = "full";
+  return run_and_compare(std::move(outcome), pool, request, traced.trace, program, runs_for(program), folder, options);
+}
+
+}  // namespace solar::validate

@@ -1,0 +1,64 @@
+#pragma once
+// Is the traced program the original? Both are run on the same tensors and compared: at full size where that fits
+// (`full`), else at small sizes that are proven to be the same program (`two-trace`).
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/tensor_file.h"
+#include "frontend/requests.h"
+#include "ir/ast.h"
+#include "ir/core.h"
+
+namespace solar::validate {
+
+struct Options {
+  int64_t full_bytes = int64_t{10} << 30;       // predicted peak up to which `full` is used
+  int64_t full_points = 4'000'000'000;          // loop points of one run of the IR up to which `full` is used
+  int64_t small_points = 400'000'000;           // likewise for a small program
+  frontend::Limits limits = {};
+  const std::atomic<bool>* cancel = nullptr;
+  std::function<void(const std::string&)> progress = {};  // what is being done
+};
+
+struct Outcome {
+  std::string status = "skipped";  // passed, failed, skipped
+  std::string method = {};
+  std::string reason = {};  // of a failure or skip
+  double max_abs_error = 0;
+  double max_rel_error = 0;
+  double worst_tolerance_share = 0;
+  std::string worst_place = {};
+  std::map<std::string, int64_t> bindings = {};
+  int64_t seeds = 0;
+  std::vector<std::string> distributions = {};
+  std::vector<std::string> notes = {};
+  exec::NamedTensors example = {};  // `full`: the tensors of the first run, `in/NAME`, ...
+};
+
+/// A trace as the analysis uses it: dims unified, verified.
+struct Traced {
+  frontend::TracedProgram trace = {};
+  ir::ast::File file = {};
+  std::optional<ir::VerifiedProgram> program = {};
+};
+
+/// Traces a source and unifies its dims. `folder` holds its temporary files.
+Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                            const std::string& folder, const Options& options);
+
+/// Validates a trace of `request` against the original. A failure to run the original at all is an error; a
+/// mismatch is an Outcome with status `failed`.
+Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                               const Traced& traced, const std::string& folder, const Options& options);
+
+/// Runs a program written by somebody else against the original, at the source's own sizes (after overrides).
+Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                              const ir::VerifiedProgram& program, const std::string& folder, const Options& options);
+
+}  // namespace solar::validate

@@ -1,0 +1,285 @@
+"""The PyTorch tracer: its text for small programs, and what it does at the edges."""
+
+import os
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+from solar.frontends.torch import TraceResult, trace
+from solar.frontends.torch.reshaping import refine
+from solar.problems import SourceError
+from solar.sources import load
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "frontends" / "torch"
+PROGRAMS = sorted(path.stem for path in GOLDEN.glob("*.py"))
+UPDATE = "SOLAR_UPDATE_GOLDEN" in os.environ
+
+
+def trace_text(folder: Path, body: str, inputs: str = "[torch.randn(2, 3)]") -> TraceResult:
+    """Traces a file with the given class body (or bare statements of `forward(self, x)`)."""
+    body = textwrap.dedent(body).strip()
+    if "def forward" not in body:
+        body = "def forward(self, x):\n" + textwrap.indent(body, "    ")
+    text = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\nclass Model(nn.Module):\n"
+    text += textwrap.indent(body, "    ")
+    text += f"\n\n\ndef get_inputs():\n    return {inputs}\n"
+    path = folder / "program.py"
+    path.write_text(text)
+    return trace(load(str(path), {}, fake=True))
+
+
+def operators(result: TraceResult) -> list[str]:
+    return re.findall(r'op "([^"]+)"', result.text)
+
+
+def ports(result: TraceResult) -> dict[str, str]:
+    return {port.name: port.role for port in result.ports}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_text_is_as_recorded(name: str) -> None:
+    """SOLAR_UPDATE_GOLDEN=1 rewrites the recorded texts; read the difference before committing it."""
+    result = trace(load(str(GOLDEN / f"{name}.py"), {}, fake=True))
+    recorded = GOLDEN / f"{name}.alir"
+    if UPDATE:
+        recorded.write_text(result.text)
+    assert result.text == recorded.read_text()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_recorded_text_is_verified(name: str, solar) -> None:
+    done = solar("check", GOLDEN / f"{name}.alir")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_ports_name_their_tensors(tmp_path: Path) -> None:
+    body = """
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+        self.table = torch.arange(20.0).reshape(20, 1)
+        self.eval()
+    def forward(self, x, *, y=None):
+        return self.net(x) + y, self.table + 1
+    """
+    result = trace_text(tmp_path, body, "{'x': torch.randn(2, 3), 'y': torch.randn(3)}")
+    found = {port.name: (port.role, port.key, port.index) for port in result.ports}
+    assert found == {
+        "x": ("input", None, 0),
+        "y": ("input", None, 1),
+        "net_0_weight": ("param", "net.0.weight", None),
+        "net_0_bias": ("param", "net.0.bias", None),
+        "net_1_weight": ("param", "net.1.weight", None),
+        "net_1_bias": ("param", "net.1.bias", None),
+        "net_1_running_mean": ("buffer", "net.1.running_mean", None),
+        "net_1_running_var": ("buffer", "net.1.running_var", None),
+        "table": ("buffer", "table", None),
+    }
+    assert result.mode == "eval"
+    assert len(result.outputs) == 2
+
+
+def test_shared_and_tied_parameters_are_one_port(tmp_path: Path) -> None:
+    body = """
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 3, bias=False)
+        self.b = nn.Linear(3, 3, bias=False)
+        self.b.weight = self.a.weight
+        self.c = self.a
+    def forward(self, x):
+        return self.c(self.b(self.a(x)))
+    """
+    result = trace_text(tmp_path, body)
+    assert ports(result) == {"x": "input", "a_weight": "param"}
+    assert operators(result) == ["aten.linear"] * 3
+
+
+def test_statistics_of_training_are_state(tmp_path: Path) -> None:
+    body = """
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+    def forward(self, x):
+        return self.norm(x)
+    """
+    result = trace_text(tmp_path, body)
+    states = {name for name, role in ports(result).items() if role == "state"}
+    assert states == {"norm_running_mean", "norm_running_var", "norm_num_batches_tracked"}
+    assert set(result.updates) == states
+    assert result.mode == "train"
+
+
+def test_dropout(tmp_path: Path) -> None:
+    body = """
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.25)
+        {mode}
+    def forward(self, x):
+        return self.drop(x) + 1
+    """
+    training = trace_text(tmp_path, body.format(mode="pass"))
+    assert ports(training) == {"x": "input", "dropout_mask": "rng"}
+    assert operators(training) == ["aten.dropout", "aten.add"]
+    evaluating = trace_text(tmp_path, body.format(mode="self.eval()"))
+    assert ports(evaluating) == {"x": "input"}
+    assert operators(evaluating) == ["aten.add"]
+
+
+def test_operators_without_effect_are_none(tmp_path: Path) -> None:
+    result = trace_text(
+        tmp_path, "return x.contiguous().to(torch.float32).detach().view(3, 2).reshape(6).expand(2, 6)[1:, ::2]"
+    )
+    assert operators(result) == []
+
+
+def test_operators_that_copy_are_operators(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "return x.t().contiguous(), x.t().reshape(6), x.clone(), torch.cat([x, x])")
+    assert operators(result) == ["aten.contiguous", "aten.reshape", "aten.clone", "aten.cat"]
+
+
+def test_in_place_operators_are_functional(tmp_path: Path) -> None:
+    body = """
+    y = x * 2
+    z = y
+    y.add_(1)
+    y.relu_()
+    return z - x
+    """
+    result = trace_text(tmp_path, body)
+    assert operators(result) == ["aten.mul", "aten.add_", "aten.relu_", "aten.sub"]
+    assert "sub(relu, x)" in result.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = x * 2\nv = y[0]\ny.add_(1)\nreturn v",
+        "y = x * 2\ny[0].add_(1)\nreturn y",
+        "y = x * 2\nv = y.view(6)\nv.mul_(2)\nreturn y",
+    ],
+)
+def test_writes_through_views_are_refused(tmp_path: Path, body: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        trace_text(tmp_path, body)
+    (problem,) = caught.value.problems
+    assert problem.kind == "unsupported-operator"
+    assert "a view shares" in problem.message
+
+
+def test_in_place_result_keeps_its_type(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "y = x.clone()\ny.mul_(2.5)\nreturn y", "[torch.ones(2, dtype=torch.float16)]")
+    assert "f16[x_0]" in result.text
+
+
+def test_all_unsupported_operators_are_listed(tmp_path: Path) -> None:
+    body = """
+    y = torch.linalg.qr(x)[0]
+    z = torch.linalg.qr(x)[1].sum()
+    return torch.relu(torch.special.i0(y) + z)
+    """
+    with pytest.raises(SourceError) as caught:
+        trace_text(tmp_path, body, "[torch.randn(3, 3)]")
+    messages = [problem.message for problem in caught.value.problems]
+    assert len(messages) == 2
+    assert messages[0].startswith("aten.linalg_qr.default(f32[3, 3]) at program.py:8")
+    assert "(2 times)" in messages[0]
+    assert messages[1].startswith("aten.special_i0.default(f32[3, 3]) at program.py:10")
+    assert {problem.kind for problem in caught.value.problems} == {"unsupported-operator"}
+    assert caught.value.problems[1].line == 10
+
+
+def test_branch_on_data_is_a_trace_failure(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        trace_text(tmp_path, "return x + 1 if x.sum() > 0 else x")
+    (problem,) = caught.value.problems
+    assert problem.kind == "trace-failed"
+    assert problem.line == 8
+    assert "values that are only known when it runs" in problem.hint
+
+
+def test_an_exception_of_the_program_passes_through(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        trace_text(tmp_path, "return x + 1 // 0")
+
+
+def test_blocks_that_set_a_mode_are_inlined(tmp_path: Path) -> None:
+    body = """
+    with torch.inference_mode():
+        y = torch.relu(x)
+    with torch.enable_grad():
+        return y * 2
+    """
+    assert operators(trace_text(tmp_path, body)) == ["aten.relu", "aten.mul"]
+
+
+def test_constants_of_the_program(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "return x * torch.tensor([1.5, -2.0, 0.25]) + torch.tensor(list(range(30)))[:3]")
+    small, large = (port for port in result.ports if port.role in ("const", "buffer"))
+    assert small.role == "const"
+    assert "= [1.5, -2.0, 0.25]" in result.text
+    assert large.role == "buffer"
+    assert torch.equal(result.constants[large.name], torch.arange(30))
+
+
+def test_dead_code_is_left_out(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "y = (x * 3).relu_()\nreturn x + 1")
+    assert operators(result) == ["aten.add"]
+    assert any("not used" in warning for warning in result.warnings)
+
+
+def test_provenance_is_the_users_line_and_module(tmp_path: Path) -> None:
+    body = """
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Sequential(nn.Linear(3, 3), nn.ReLU())])
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+    """
+    text = trace_text(tmp_path, body).text
+    assert 'op "aten.linear" at "program.py:12" module "blocks.0.0"' in text
+    assert 'op "aten.relu" at "program.py:12" module "blocks.0.1"' in text
+
+
+def test_names_avoid_keywords(tmp_path: Path) -> None:
+    result = trace_text(
+        tmp_path,
+        "def forward(self, input, select):\n    return input.view(6) + select",
+        "[torch.randn(2, 3), torch.randn(6)]",
+    )
+    assert ports(result) == {"input_0": "input", "select_0": "input"}
+
+
+def test_type_promotion(tmp_path: Path) -> None:
+    result = trace_text(
+        tmp_path,
+        "def forward(self, i, h, s):\n    return i * 0.5, h + s, i + h, i / 2, i // 2, (i > 1) + 1",
+        "[torch.arange(3), torch.ones(3, dtype=torch.bfloat16), torch.tensor(2.0)]",
+    )
+    casts = re.findall(r"cast\((\w+); T = (\w+)\)", result.text)
+    assert casts == [("i", "f32"), ("s", "bf16"), ("i", "bf16"), ("i", "f32"), ("gt", "i64")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pieces"),
+    [
+        ((6, 4), (24,), [([0, 1], [0], None)]),
+        ((2, 12), (2, 3, 4), [([0], [0], None), ([1], [1, 2], None)]),
+        ((4, 6), (8, 3), [([0, 1], [0, 1], [4, 2, 3])]),
+        ((1, 5, 8), (5, 8), [([0, 1], [0], None), ([2], [1], None)]),
+        ((5, 1), (5,), [([0], [0], None), ([1], [], None)]),
+        ((5,), (5, 1), [([0], [0], None), ([], [1], None)]),
+        ((), (1, 1), [([], [0, 1], None)]),
+        ((6, 4), (8, 3), [([0, 1], [0, 1], [2, 3, 4])]),
+    ],
+)
+def test_refinement(old: tuple[int, ...], new: tuple[int, ...], pieces: object) -> None:
+    if (old, new) == ((6, 4), (8, 3)):
+        assert refine(old, new) is None  # 4 and 3 do not divide: flatten, then split
+    else:
+        assert refine(old, new) == pieces
