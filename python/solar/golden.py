@@ -7,6 +7,7 @@ a run in float64 on the same values, for the scale of the tolerance.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +91,12 @@ def run_golden(
         write_inputs(file, loaded, ports, leaves, constants)
         progress("running the original")
         args, kwargs = pytree.tree_unflatten(leaves, spec)
-        with RandomDraws() as draws:
+        draws = RandomDraws()
+        state = torch.get_rng_state()
+        with draws if any(port.role == "rng" for port in ports) else contextlib.nullcontext():
             outputs = call_forward(loaded, loaded.model, args, kwargs)
+        if not draws.draws and not torch.equal(state, torch.get_rng_state()):
+            warnings.append("the original draws random numbers that the traced program does not take as inputs")
         write_draws(file, loaded, ports, draws.draws)
         for place, tensor in enumerate(outputs):
             file.add(f"out/{place}", tensor)
@@ -263,7 +268,7 @@ def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[t
     previous = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with RandomDraws(replay=draws):
+        with RandomDraws(replay=draws) if draws else contextlib.nullcontext():
             outputs = call_forward(loaded, loaded.model, args, kwargs)
     finally:
         torch.set_default_dtype(previous)

@@ -26,15 +26,19 @@ roofline::Work work_of(const std::vector<einsum::MacClass>& classes, Bytes traff
   return work;
 }
 
+Diagnostic overflow(const char* what) {
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::CountOverflow;
+  diagnostic.message = fmt::format("the {} do not fit 64 bits", what);
+  diagnostic.hint = "bind smaller dims";
+  return diagnostic;
+}
+
 Result<Bytes> sum(std::initializer_list<Bytes> parts, const char* what) {
   Bytes total;
   for (const Bytes part : parts) {
     const auto next = checked_add(total, part);
-    if (!next) {
-      return Diagnostic{.kind = DiagnosticKind::CountOverflow,
-                        .message = fmt::format("the {} do not fit 64 bits", what),
-                        .hint = "bind smaller dims"};
-    }
+    if (!next) return overflow(what);
     total = *next;
   }
   return total;

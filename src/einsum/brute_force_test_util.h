@@ -1,6 +1,7 @@
 #pragma once
-// The same counts by going through every point of every nest with sets of elements: slow, and written without
-// anything of the lifter. For programs of a few thousand points; no ordered loops, no data-dependent reads.
+// The same counts by going through every point of every nest with sets of elements: slow, and
+// written without anything of the lifter. For programs of a few thousand points; no ordered loops,
+// no data-dependent reads.
 
 #include <algorithm>
 #include <optional>
@@ -50,7 +51,8 @@ class BruteForce {
 
   static int64_t evaluate(const ir::Linear& value, const Values& atoms) {
     int64_t sum = value.constant;
-    for (const ir::Term& term : value.terms) sum += term.coefficient * atoms[static_cast<size_t>(term.atom)];
+    for (const ir::Term& term : value.terms)
+      sum += term.coefficient * atoms[static_cast<size_t>(term.atom)];
     return sum;
   }
 
@@ -66,17 +68,26 @@ class BruteForce {
       std::vector<int64_t> operands;
       for (const ir::Linear& operand : atom.operands) operands.push_back(evaluate(operand, atoms));
       switch (atom.kind) {
-        case ir::Atom::Kind::FloorDiv: atoms.push_back(floor_div(operands[0], atom.divisor)); break;
-        case ir::Atom::Kind::Mod: atoms.push_back(floor_mod(operands[0], atom.divisor)); break;
-        case ir::Atom::Kind::Min: atoms.push_back(*std::min_element(operands.begin(), operands.end())); break;
-        case ir::Atom::Kind::Max: atoms.push_back(*std::max_element(operands.begin(), operands.end())); break;
+        case ir::Atom::Kind::FloorDiv:
+          atoms.push_back(floor_div(operands[0], atom.divisor));
+          break;
+        case ir::Atom::Kind::Mod:
+          atoms.push_back(floor_mod(operands[0], atom.divisor));
+          break;
+        case ir::Atom::Kind::Min:
+          atoms.push_back(*std::min_element(operands.begin(), operands.end()));
+          break;
+        case ir::Atom::Kind::Max:
+          atoms.push_back(*std::max_element(operands.begin(), operands.end()));
+          break;
         case ir::Atom::Kind::Select: {
           bool all = true;
           for (const ir::Guard& guard : atom.conditions) all = all && holds(guard, atoms);
           atoms.push_back(operands[all ? 0 : 1]);
           break;
         }
-        default: atoms.push_back(0);
+        default:
+          atoms.push_back(0);
       }
     }
     return atoms;
@@ -114,7 +125,8 @@ class BruteForce {
     return index;
   }
 
-  int64_t element(ir::TensorId tensor, const std::vector<ir::Linear>& subscripts, const Values& atoms) const {
+  int64_t element(ir::TensorId tensor, const std::vector<ir::Linear>& subscripts,
+                  const Values& atoms) const {
     std::vector<int64_t> at;
     for (const ir::Linear& subscript : subscripts) at.push_back(evaluate(subscript, atoms));
     return flat(tensor, at);
@@ -126,7 +138,9 @@ class BruteForce {
     return flat(kernel.output, at);
   }
 
-  bool is_zero_element(ir::TensorId tensor, int64_t at) const { return zeros_[ir::index(tensor)].contains(at); }
+  bool is_zero_element(ir::TensorId tensor, int64_t at) const {
+    return zeros_[ir::index(tensor)].contains(at);
+  }
   void need(ir::TensorId tensor, int64_t at) { needed_[ir::index(tensor)].insert(at); }
 
   static const Node& node(const ir::Kernel& kernel, int32_t id) {
@@ -164,26 +178,39 @@ class BruteForce {
     const auto b = integer(kernel, n.b, atoms);
     if (!a || !b) return std::nullopt;
     switch (n.op) {
-      case Op::Less: return *a < *b;
-      case Op::LessEqual: return *a <= *b;
-      case Op::Greater: return *a > *b;
-      case Op::GreaterEqual: return *a >= *b;
-      case Op::Equal: return *a == *b;
-      default: return *a != *b;
+      case Op::Less:
+        return *a < *b;
+      case Op::LessEqual:
+        return *a <= *b;
+      case Op::Greater:
+        return *a > *b;
+      case Op::GreaterEqual:
+        return *a >= *b;
+      case Op::Equal:
+        return *a == *b;
+      default:
+        return *a != *b;
     }
   }
 
   bool surely_zero(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
     const Node& n = node(kernel, id);
     switch (n.op) {
-      case Op::Constant: return constant_zero(kernel, id);
+      case Op::Constant:
+        return constant_zero(kernel, id);
       case Op::Load: {
         const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
         return is_zero_element(access.tensor, element(access.tensor, access.subscripts, atoms));
       }
-      case Op::Mul: return surely_zero(kernel, n.a, atoms) || surely_zero(kernel, n.b, atoms);
-      case Op::Neg: case Op::Cast: case Op::Div: case Op::Tanh: return surely_zero(kernel, n.a, atoms);
-      case Op::Max: case Op::Min:
+      case Op::Mul:
+        return surely_zero(kernel, n.a, atoms) || surely_zero(kernel, n.b, atoms);
+      case Op::Neg:
+      case Op::Cast:
+      case Op::Div:
+      case Op::Tanh:
+        return surely_zero(kernel, n.a, atoms);
+      case Op::Max:
+      case Op::Min:
         return (constant_zero(kernel, n.b) && surely_zero(kernel, n.a, atoms)) ||
                (constant_zero(kernel, n.a) && surely_zero(kernel, n.b, atoms));
       case Op::Select: {
@@ -191,7 +218,8 @@ class BruteForce {
         if (condition) return surely_zero(kernel, *condition ? n.b : n.c, atoms);
         return surely_zero(kernel, n.b, atoms) && surely_zero(kernel, n.c, atoms);
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -199,7 +227,8 @@ class BruteForce {
     if (const auto* view = std::get_if<ir::View>(&statement.body)) {
       each(program_.tensor(view->output).shape, [&](const Values& at) {
         const int64_t from = element(view->input, view->subscripts, complete(view->atoms, at));
-        if (is_zero_element(view->input, from)) zeros_[ir::index(view->output)].insert(flat(view->output, at));
+        if (is_zero_element(view->input, from))
+          zeros_[ir::index(view->output)].insert(flat(view->output, at));
       });
     } else if (const auto* concat = std::get_if<ir::Concat>(&statement.body)) {
       each_part(*concat, [&](ir::TensorId input, int64_t from, int64_t to) {
@@ -218,7 +247,8 @@ class BruteForce {
       if (kernel.otherwise < 0 || !constant_zero(kernel, kernel.otherwise)) return;
     }
     auto& zeros = zeros_[ir::index(kernel.output)];
-    for (int64_t i = 0; i < ir::element_count(program_.tensor(kernel.output).shape); ++i) zeros.insert(i);
+    for (int64_t i = 0; i < ir::element_count(program_.tensor(kernel.output).shape); ++i)
+      zeros.insert(i);
     each_point(kernel, [&](const Values& atoms) {
       if (!surely_zero(kernel, kernel.value, atoms)) zeros.erase(target(kernel, atoms));
     });
@@ -267,7 +297,8 @@ class BruteForce {
   }
 
   void trace(size_t statement, const ir::Kernel& kernel) {
-    const bool skips_zeros = kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
+    const bool skips_zeros =
+        kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
     std::set<int64_t> reached;
     each_point(kernel, [&](const Values& atoms) {
       const int64_t at = target(kernel, atoms);
@@ -283,7 +314,8 @@ class BruteForce {
       const int64_t to = flat(kernel.output, at);
       if (!needed(kernel.output).contains(to)) return;
       Values loops(kernel.loops.size(), 0);
-      for (size_t axis = 0; axis < at.size(); ++axis) loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
+      for (size_t axis = 0; axis < at.size(); ++axis)
+        loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
       const Values atoms = complete(kernel.atoms, loops);
       if (reached.contains(to) || kernel.otherwise < 0) read(kernel, kernel.init, atoms);
       if (!reached.contains(to)) read(kernel, kernel.otherwise, atoms);

@@ -17,7 +17,8 @@ using ir::ScalarOp;
 constexpr size_t kMaximumFactors = 8;
 constexpr size_t kMaximumProducts = 64;
 
-void collect_reads(const KernelReader& reader, int32_t id, Factor& factor, std::vector<bool>& visited) {
+void collect_reads(const KernelReader& reader, int32_t id, Factor& factor,
+                   std::vector<bool>& visited) {
   if (id < 0 || visited[static_cast<size_t>(id)]) return;
   visited[static_cast<size_t>(id)] = true;
   const ScalarNode& node = reader.node(id);
@@ -27,17 +28,20 @@ void collect_reads(const KernelReader& reader, int32_t id, Factor& factor, std::
       factor.reads.push_back(access);
       factor.accesses.push_back(node.reference);
     }
-    for (const Linear& subscript : access.subscripts) factor.loops |= reader.nest().support(subscript);
+    for (const Linear& subscript : access.subscripts)
+      factor.loops |= reader.nest().support(subscript);
   }
-  if (node.op == ScalarOp::Index) factor.loops |= reader.nest().support(reader.linear(node.reference));
+  if (node.op == ScalarOp::Index)
+    factor.loops |= reader.nest().support(reader.linear(node.reference));
   collect_reads(reader, node.a, factor, visited);
   collect_reads(reader, node.b, factor, visited);
   collect_reads(reader, node.c, factor, visited);
 }
 
-// The factors of a product, through casts, signs, scaling by constants and selects against zero. A power written
-// as shared squares would have too many; then there are none.
-void collect_factors(const KernelReader& reader, int32_t id, size_t& budget, std::vector<Factor>& factors) {
+// The factors of a product, through casts, signs, scaling by constants and selects against zero. A
+// power written as shared squares would have too many; then there are none.
+void collect_factors(const KernelReader& reader, int32_t id, size_t& budget,
+                     std::vector<Factor>& factors) {
   if (budget == 0) return factors.clear();
   --budget;
   const ScalarNode& node = reader.node(id);
@@ -50,7 +54,8 @@ void collect_factors(const KernelReader& reader, int32_t id, size_t& budget, std
     case ScalarOp::Neg:
       return collect_factors(reader, node.a, budget, factors);
     case ScalarOp::Div:
-      if (reader.node(node.b).op == ScalarOp::Constant) return collect_factors(reader, node.a, budget, factors);
+      if (reader.node(node.b).op == ScalarOp::Constant)
+        return collect_factors(reader, node.a, budget, factors);
       break;
     case ScalarOp::Select:
       if (reader.is_constant(node.c, 0)) return collect_factors(reader, node.b, budget, factors);
@@ -92,8 +97,9 @@ bool collect_products(const KernelReader& reader, int32_t id, LoopMask reduced,
   product.products = static_cast<int32_t>(factors.size()) - 1;
   int summed = 0;
   for (Factor& factor : factors) {
-    const bool repeated = std::any_of(product.factors.begin(), product.factors.end(),
-                                      [&](const Factor& other) { return same_reads(factor, other); });
+    const bool repeated =
+        std::any_of(product.factors.begin(), product.factors.end(),
+                    [&](const Factor& other) { return same_reads(factor, other); });
     if (repeated) continue;
     summed += (factor.loops & reduced) != 0;
     product.factors.push_back(std::move(factor));
@@ -207,13 +213,14 @@ std::optional<int64_t> nominal_macs(const Contraction& contraction, const Kernel
   const Nest& nest = reader.nest();
   for (const Guard& guard : reader.guards()) {
     if (guard.kind != Guard::Kind::Zero || nest.reads_data(guard.value)) continue;
-    const bool remainder = std::any_of(
-        guard.value.terms.begin(), guard.value.terms.end(), [&](const ir::Term& term) {
+    const bool remainder =
+        std::any_of(guard.value.terms.begin(), guard.value.terms.end(), [&](const ir::Term& term) {
           return term.atom >= nest.loop_count() && nest.atom(term.atom).kind == Atom::Kind::Mod;
         });
     if (remainder) periodic.push_back(guard_constraint(nest, guard));
   }
-  const auto points = periodic.empty() ? checked_product(nest.extents()) : solve(nest, periodic).count();
+  const auto points =
+      periodic.empty() ? checked_product(nest.extents()) : solve(nest, periodic).count();
   if (!points) return std::nullopt;
   return checked_mul(*points, static_cast<int64_t>(contraction.factors.size()) - 1);
 }
@@ -245,13 +252,15 @@ bool has_window(const Contraction& contraction, const KernelReader& reader) {
   return false;
 }
 
-ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program, const ir::Kernel& kernel,
+ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program,
+                         const ir::Kernel& kernel,
                          const std::function<bool(ir::TensorId)>& is_inside) {
   std::optional<ir::ElementType> outside;
   std::optional<ir::ElementType> inside;
   for (const Factor& factor : contraction.factors) {
     for (size_t i = 0; i < factor.reads.size(); ++i) {
-      const ir::TensorId as_written = kernel.accesses[static_cast<size_t>(factor.accesses[i])].tensor;
+      const ir::TensorId as_written =
+          kernel.accesses[static_cast<size_t>(factor.accesses[i])].tensor;
       const ir::ElementType type = program.tensor(as_written).type;
       auto& widest = is_inside(factor.reads[i].base) ? inside : outside;
       if (!widest || width(type) > width(*widest)) widest = type;

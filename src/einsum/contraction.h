@@ -27,8 +27,9 @@ std::vector<Contraction> contractions_of(const KernelReader& reader);
 
 LoopMask target_mask(const ir::Kernel& kernel);
 
-/// Multiply-accumulates at the best pairwise order, over the points of `domain`: a pair that shares no summed loop
-/// is elementwise, a loop of one factor only is summed before. nullopt: does not fit 64 bits.
+/// Multiply-accumulates at the best pairwise order, over the points of `domain`: a pair that shares
+/// no summed loop is elementwise, a loop of one factor only is summed before. nullopt: does not fit
+/// 64 bits.
 std::optional<int64_t> useful_macs(const Contraction& contraction, const ir::Kernel& kernel,
                                    const Region& domain);
 /// The box times (factors - 1), periodic guards kept.
@@ -37,9 +38,10 @@ std::optional<int64_t> nominal_macs(const Contraction& contraction, const Kernel
 /// Some read combines a target loop with a reduced loop so that windows overlap.
 bool has_window(const Contraction& contraction, const KernelReader& reader);
 
-/// The type that the multiplications run in: the widest of the operands, where an intermediate made inside the
-/// operator (`is_inside`) does not count if another operand comes from outside.
-ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program, const ir::Kernel& kernel,
+/// The type that the multiplications run in: the widest of the operands, where an intermediate made
+/// inside the operator (`is_inside`) does not count if another operand comes from outside.
+ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program,
+                         const ir::Kernel& kernel,
                          const std::function<bool(ir::TensorId)>& is_inside);
 
 }  // namespace solar::einsum

@@ -17,8 +17,8 @@ class Tracer {
          int32_t operator_count)
       : index_(index), program_(index.program()), prepared_(prepared), operators_(operators) {
     const size_t statements = program_.statements.size();
-    result_.useful_domain.resize(statements);
-    result_.wanted.resize(statements);
+    result_.useful_domain.assign(statements, Region::none({}));
+    result_.wanted.assign(statements, Region::none({}));
     result_.live.assign(statements, false);
     result_.exact.assign(statements, true);
     result_.reads.resize(static_cast<size_t>(operator_count));
@@ -93,16 +93,16 @@ class Tracer {
     const WholeRead read = whole_read(index_, output);
     const ir::TensorId base = read.access.base;
     if (index_.is_port(base)) return;  // an alias of an input is neither read nor written
-    const Region region = image(*read.nest, Region::full(read.nest->extents()), read.access.subscripts,
-                                index_.shape(base));
+    const Region region = image(*read.nest, Region::full(read.nest->extents()),
+                                read.access.subscripts, index_.shape(base));
     need_result(base, region);
   }
 
   void need_update(const ir::Update& update) {
     const WholeRead read = whole_read(index_, update.value);
     const ir::TensorId base = read.access.base;
-    const Region region = image(*read.nest, Region::full(read.nest->extents()), read.access.subscripts,
-                                index_.shape(base));
+    const Region region = image(*read.nest, Region::full(read.nest->extents()),
+                                read.access.subscripts, index_.shape(base));
     if (!index_.is_port(base)) return need_result(base, region);
     if (base != update.state) merge(touch(result_.ports, base), region);
   }
@@ -115,7 +115,8 @@ class Tracer {
 
   void trace(size_t at, Statement& statement) {
     Region wanted = Region::none(index_.shape(statement.outputs[0]));
-    for (const ir::TensorId output : statement.outputs) wanted = unite(wanted, demand_[ir::index(output)]);
+    for (const ir::TensorId output : statement.outputs)
+      wanted = unite(wanted, demand_[ir::index(output)]);
     if (wanted.empty()) return;
     result_.live[at] = true;
     bool exact = !statement.left_out_reads;
@@ -154,7 +155,8 @@ class Tracer {
     return domain;
   }
 
-  // A recurrence needs every earlier step, unless something may break the chain; then only what is proved.
+  // A recurrence needs every earlier step, unless something may break the chain; then only what is
+  // proved.
   Region close_over_steps(const KernelReader& reader, const Region& wanted, bool& exact) const {
     const ir::Kernel& kernel = reader.kernel();
     for (size_t axis = 0; axis < kernel.target_loops.size(); ++axis) {
@@ -181,14 +183,15 @@ class Tracer {
   void read_edges(const Statement& statement, const Piece& piece, const Region& wanted) {
     if (!statement.init_uses.empty()) {
       const bool reached_only = statement.reader->kernel().otherwise >= 0;
-      const Region points = restricted(piece, reached_only ? piece.guards : std::vector<Constraint>{},
-                                       nullptr, wanted);
+      const Region points = restricted(
+          piece, reached_only ? piece.guards : std::vector<Constraint>{}, nullptr, wanted);
       for (const Use& use : statement.init_uses) read(piece, use, points, wanted);
     }
     if (statement.otherwise_uses.empty()) return;
     Region unreached = wanted;
     if (!statement.data_guarded || mode_ == Mode::Min) {
-      const Region reached = image(*piece.nest, solve(*piece.nest, piece.guards), piece.target, wanted.shape());
+      const Region reached =
+          image(*piece.nest, solve(*piece.nest, piece.guards), piece.target, wanted.shape());
       unreached = subtract(wanted, reached);
     }
     const Region points = solve(*piece.nest, memberships(*piece.nest, piece.target, unreached));
@@ -228,7 +231,8 @@ class Tracer {
     const bool data = std::find(by_data.begin(), by_data.end(), true) != by_data.end();
     if (!data) return add(base, image(nest, points, access.subscripts, shape));
     result_.depends_on_data = true;
-    if (mode_ == Mode::Example && known) return add(base, image(nest, points, access.subscripts, shape));
+    if (mode_ == Mode::Example && known)
+      return add(base, image(nest, points, access.subscripts, shape));
     const Region row = image(nest, points, first, shape);
     const Region whole = image(nest, points, access.subscripts, shape, by_data);
     if (!index_.is_port(base)) {
@@ -304,8 +308,9 @@ std::optional<ElementRange> element_range(const Touched& touched) {
   return range;
 }
 
-Demand trace_demand(const ProducerIndex& index, Prepared& prepared, const std::vector<int32_t>& operators,
-                    int32_t operator_count, const IndexValueSource& index_values) {
+Demand trace_demand(const ProducerIndex& index, Prepared& prepared,
+                    const std::vector<int32_t>& operators, int32_t operator_count,
+                    const IndexValueSource& index_values) {
   Tracer tracer(index, prepared, operators, operator_count);
   tracer.attach_values(index_values);
   return tracer.run();

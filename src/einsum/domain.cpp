@@ -38,8 +38,8 @@ Constraint guard_constraint(const Nest& nest, Guard guard) {
   return constraint;
 }
 
-Constraint membership(const Nest& nest, const std::vector<Linear>& subscripts, const RegionGroup& group,
-                      const std::vector<int64_t>& shape) {
+Constraint membership(const Nest& nest, const std::vector<Linear>& subscripts,
+                      const RegionGroup& group, const std::vector<int64_t>& shape) {
   Constraint constraint;
   const auto strides = strides_of(group.axes, shape);
   for (size_t i = 0; i < subscripts.size(); ++i) {
@@ -89,8 +89,17 @@ Region solve(const Nest& nest, const std::vector<Constraint>& constraints) {
     std::vector<const Constraint*> pointers;
     for (const Constraint& constraint : constraints) {
       if ((constraint.support & component) == 0) continue;
+      if (std::find(inside.begin(), inside.end(), constraint) != inside.end()) continue;
       inside.push_back(constraint);
       pointers.push_back(&constraint);
+    }
+    std::vector<int64_t> extents;
+    for (const int32_t loop : loops) extents.push_back(nest.extent(loop));
+    if (!checked_product(extents)) {
+      // Too many points even to number them: nothing is proved.
+      Region unknown = Region::none(nest.extents());
+      unknown.mark_inexact();
+      return unknown;
     }
     if (SharedRunSet same = identity_set(nest, loops, pointers)) {
       domain.restrict(std::move(loops), std::move(same));

@@ -1,7 +1,7 @@
 #pragma once
-// Sets of loop points that satisfy constraints, and their images under subscripts. Exact, by closed forms for
-// boxes and by enumeration of all loops but one (an interval) inside each independent component; beyond a budget
-// of steps the result is a subset and says so.
+// Sets of loop points that satisfy constraints, and their images under subscripts. Exact, by closed
+// forms for boxes and by enumeration of all loops but one (an interval) inside each independent
+// component; beyond a budget of steps the result is a subset and says so.
 
 #include <vector>
 
@@ -22,8 +22,8 @@ struct Constraint {
 
 Constraint guard_constraint(const Nest& nest, Guard guard);
 /// `subscripts` (one per axis of the group) lie in the group's set.
-Constraint membership(const Nest& nest, const std::vector<Linear>& subscripts, const RegionGroup& group,
-                      const std::vector<int64_t>& shape);
+Constraint membership(const Nest& nest, const std::vector<Linear>& subscripts,
+                      const RegionGroup& group, const std::vector<int64_t>& shape);
 /// One constraint per group of `region`; an empty region gives one that never holds.
 std::vector<Constraint> memberships(const Nest& nest, const std::vector<Linear>& subscripts,
                                     const Region& region);
@@ -34,14 +34,16 @@ struct Found {
   bool complete = true;
 };
 
-/// The points of `loops` (in this order) that satisfy all constraints, whose support lies within `loops`.
+/// The points of `loops` (in this order) that satisfy all constraints, whose support lies within
+/// `loops`.
 Found search(const Nest& nest, const std::vector<int32_t>& loops,
              const std::vector<Constraint>& constraints);
 
 /// The points that satisfy all constraints: a region over the loops.
 Region solve(const Nest& nest, const std::vector<Constraint>& constraints);
 
-/// The elements of a tensor of `shape` that `subscripts` reach from `domain`. Axes marked in `whole` are whole.
+/// The elements of a tensor of `shape` that `subscripts` reach from `domain`. Axes marked in
+/// `whole` are whole.
 Region image(const Nest& nest, const Region& domain, const std::vector<Linear>& subscripts,
              const std::vector<int64_t>& shape, const std::vector<bool>& whole = {});
 

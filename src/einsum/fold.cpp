@@ -5,7 +5,9 @@ namespace solar::einsum {
 ProducerIndex::ProducerIndex(const ir::Program& program)
     : program_(&program), producers_(program.tensors.size(), -1) {
   for (size_t i = 0; i < program.statements.size(); ++i) {
-    const auto define = [&](ir::TensorId id) { producers_[ir::index(id)] = static_cast<int32_t>(i); };
+    const auto define = [&](ir::TensorId id) {
+      producers_[ir::index(id)] = static_cast<int32_t>(i);
+    };
     const auto& body = program.statements[i].body;
     if (const auto* kernel = std::get_if<ir::Kernel>(&body)) {
       define(kernel->output);
@@ -20,12 +22,14 @@ ProducerIndex::ProducerIndex(const ir::Program& program)
 
 const ir::View* ProducerIndex::view_of(ir::TensorId id) const {
   const int32_t at = producer(id);
-  return at < 0 ? nullptr : std::get_if<ir::View>(&program_->statements[static_cast<size_t>(at)].body);
+  return at < 0 ? nullptr
+                : std::get_if<ir::View>(&program_->statements[static_cast<size_t>(at)].body);
 }
 
 const ir::Kernel* ProducerIndex::kernel_of(ir::TensorId id) const {
   const int32_t at = producer(id);
-  return at < 0 ? nullptr : std::get_if<ir::Kernel>(&program_->statements[static_cast<size_t>(at)].body);
+  return at < 0 ? nullptr
+                : std::get_if<ir::Kernel>(&program_->statements[static_cast<size_t>(at)].body);
 }
 
 FoldedAccess fold(const ProducerIndex& index, Nest& nest, ir::TensorId tensor,
@@ -33,7 +37,8 @@ FoldedAccess fold(const ProducerIndex& index, Nest& nest, ir::TensorId tensor,
   while (const ir::View* view = index.view_of(tensor)) {
     const std::vector<Linear> map = nest.import(view->atoms, subscripts);
     subscripts.clear();
-    for (const Linear& subscript : view->subscripts) subscripts.push_back(nest.import(subscript, map));
+    for (const Linear& subscript : view->subscripts)
+      subscripts.push_back(nest.import(subscript, map));
     tensor = view->input;
   }
   return {tensor, std::move(subscripts)};
@@ -51,7 +56,8 @@ Linear fold_data_read(const ProducerIndex& index, Nest& nest, Atom atom) {
       if (!ir::is_integer(kernel->nodes[static_cast<size_t>(node)].type)) break;
     }
     const ir::ScalarNode& value = kernel->nodes[static_cast<size_t>(node)];
-    if (value.op == ir::ScalarOp::Constant && ir::is_integer(value.type)) return constant(value.integer);
+    if (value.op == ir::ScalarOp::Constant && ir::is_integer(value.type))
+      return constant(value.integer);
     if (value.op == ir::ScalarOp::Index) {
       std::vector<Linear> loops(kernel->loops.size());
       for (size_t axis = 0; axis < kernel->target_loops.size(); ++axis) {

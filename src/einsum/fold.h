@@ -1,6 +1,6 @@
 #pragma once
-// Reads as reads of stored tensors: views, slices and index tensors that are plain index expressions disappear
-// into the subscripts.
+// Reads as reads of stored tensors: views, slices and index tensors that are plain index
+// expressions disappear into the subscripts.
 
 #include <functional>
 #include <vector>
@@ -37,7 +37,8 @@ class ProducerIndex {
 FoldedAccess fold(const ProducerIndex& index, Nest& nest, ir::TensorId tensor,
                   std::vector<Linear> subscripts);
 
-/// What a data read becomes: the expression of an index tensor such as `y[i] = i`, else an atom over its base.
+/// What a data read becomes: the expression of an index tensor such as `y[i] = i`, else an atom
+/// over its base.
 Linear fold_data_read(const ProducerIndex& index, Nest& nest, Atom atom);
 
 }  // namespace solar::einsum

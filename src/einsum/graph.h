@@ -1,9 +1,11 @@
 #pragma once
-// The lifted program: a graph of extended einsums (nodes) grouped into source operators, with exact counts and
-// footprints. A plain value; the bounds and reports read it and compute nothing of it anew.
+// The lifted program: a graph of extended einsums (nodes) grouped into source operators, with exact
+// counts and footprints. A plain value; the bounds and reports read it and compute nothing of it
+// anew.
 //
-// Dead code, views and what can be computed without any input are not in it. Counts that a bound uses
-// (macs_useful, minimum bytes) are exact, or, where `exact` is false, too small, never too large.
+// Dead code, views and what can be computed without any input are not in it. Counts that a bound
+// uses (macs_useful, minimum bytes) are exact, or, where `exact` is false, too small, never too
+// large.
 
 #include <optional>
 #include <string>
@@ -19,7 +21,8 @@ enum class OperatorId : int32_t {};
 constexpr size_t index(NodeId id) { return static_cast<size_t>(id); }
 constexpr size_t index(OperatorId id) { return static_cast<size_t>(id); }
 
-/// Bytes that depend on the values of index tensors: proved minimum, at the example inputs, proved maximum.
+/// Bytes that depend on the values of index tensors: proved minimum, at the example inputs, proved
+/// maximum.
 struct ByteRange {
   Bytes min = {};
   Bytes example = {};
@@ -27,8 +30,8 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-/// Useful multiply-accumulates of one kind: what they multiply, and whether they belong to a convolution (which
-/// frameworks may run at another rate).
+/// Useful multiply-accumulates of one kind: what they multiply, and whether they belong to a
+/// convolution (which frameworks may run at another rate).
 struct MacClass {
   ir::ElementType type = ir::ElementType::F32;
   bool is_convolution = false;
@@ -50,7 +53,7 @@ struct Node {
   Macs macs = {};         // nominal: the box, inequality guards ignored, periodic ones kept
   Macs macs_useful = {};  // points that contribute to a used element and are not structurally zero
   int64_t elementwise_ops = 0;  // at useful points, without the multiply-adds counted as MACs
-  int64_t special_ops = 0;      // likewise: exp, log, tanh, erf, sqrt, pow, division by a tensor, ...
+  int64_t special_ops = 0;  // likewise: exp, log, tanh, erf, sqrt, pow, division by a tensor, ...
   std::optional<std::string> formula = {};  // of `macs` in the program's dims
   bool exact = true;                        // macs_useful
 };
@@ -65,7 +68,7 @@ struct Transfer {
 struct Operator {
   OperatorId id = {};
   int32_t group = -1;
-  std::string name = {};    // `aten.linear`; the output's name for a kernel outside groups
+  std::string name = {};  // `aten.linear`; the output's name for a kernel outside groups
   std::string at = {};
   std::string module = {};
   std::string einsum = {};  // of its largest node
@@ -99,8 +102,8 @@ struct Totals {
   Flops flops = {};
   int64_t elementwise_ops = 0;
   int64_t special_ops = 0;
-  ByteRange bytes_read_inputs = {};    // inputs and rng
-  ByteRange bytes_read_params = {};    // params, buffers, state, const
+  ByteRange bytes_read_inputs = {};      // inputs and rng
+  ByteRange bytes_read_params = {};      // params, buffers, state, const
   ByteRange bytes_written_outputs = {};  // outputs and updated state
   bool depends_on_data = false;          // some reads do
   bool example_known = true;             // the values of all index tensors were given
@@ -108,16 +111,16 @@ struct Totals {
 
 struct Graph {
   std::string program = {};
-  std::vector<Node> nodes = {};          // in execution order
-  std::vector<Operator> operators = {};  // in order of their first node
-  std::vector<Footprint> reads = {};     // ports, in signature order; those not read are left out
-  std::vector<Footprint> writes = {};    // stored results of outputs, updated state
+  std::vector<Node> nodes = {};            // in execution order
+  std::vector<Operator> operators = {};    // in order of their first node
+  std::vector<Footprint> reads = {};       // ports, in signature order; those not read are left out
+  std::vector<Footprint> writes = {};      // stored results of outputs, updated state
   std::vector<MacClass> mac_classes = {};  // of the whole graph
   Totals totals = {};
   bool exact = true;
-  /// What the counts take for granted: `dense-intermediates` (some structural zeros may be counted as work),
-  /// `both-branches-read` (a select on data reads both), `one-row-gathers` (a data-dependent read of an
-  /// intermediate is counted as if all indices were 0).
+  /// What the counts take for granted: `dense-intermediates` (some structural zeros may be counted
+  /// as work), `both-branches-read` (a select on data reads both), `one-row-gathers` (a
+  /// data-dependent read of an intermediate is counted as if all indices were 0).
   std::vector<std::string> assumptions = {};
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }

@@ -10,7 +10,7 @@ namespace solar::einsum {
 
 namespace {
 
-constexpr int64_t kMaximumSteps = int64_t{1} << 25;
+constexpr int64_t kMaximumSteps = int64_t{1} << 24;
 
 // Some loops and the set of their values: a group of the domain, or one free loop.
 struct Unit {
@@ -42,9 +42,12 @@ std::optional<RunSet> minkowski(const RunSet& base, const RunSet& set, int64_t f
       shift(std::min(a, b), std::max(a, b));
       steps += static_cast<int64_t>(base.runs().size());
     } else {
-      steps += (run.end - run.begin) * static_cast<int64_t>(base.runs().size());
-      if (steps > kMaximumSteps) return std::nullopt;
-      for (int64_t value = run.begin; value < run.end; ++value) shift(factor * value, factor * value);
+      const auto shifts =
+          checked_mul(run.end - run.begin, static_cast<int64_t>(base.runs().size()));
+      if (!shifts || *shifts > kMaximumSteps - steps) return std::nullopt;
+      steps += *shifts;
+      for (int64_t value = run.begin; value < run.end; ++value)
+        shift(factor * value, factor * value);
     }
     if (steps > kMaximumSteps) return std::nullopt;
   }
@@ -107,7 +110,10 @@ std::optional<RunSet> box_values(const Nest& nest, const Linear& value) {
 class Walk {
  public:
   Walk(const Nest& nest, std::vector<const Unit*> units, const Linear& index, int64_t universe)
-      : nest_(nest), units_(std::move(units)), index_(index), values_(nest.atoms().size(), 0),
+      : nest_(nest),
+        units_(std::move(units)),
+        index_(index),
+        values_(nest.atoms().size(), 0),
         builder_(universe) {
     choose_inner();
     std::vector<bool> needed(nest.atoms().size(), false);
@@ -128,7 +134,8 @@ class Walk {
   }
 
  private:
-  // Rows run along the last loop of the last unit: best where that loop is long and enters linearly.
+  // Rows run along the last loop of the last unit: best where that loop is long and enters
+  // linearly.
   void choose_inner() {
     const LoopMask derived = nest_.derived_support(index_);
     size_t best = 0;

@@ -13,6 +13,7 @@ using ir::ScalarOp;
 
 constexpr int kMaximumVisits = 100'000;
 constexpr size_t kMaximumClauses = 16;
+constexpr int64_t kMaximumTree = 4096;
 
 std::vector<int64_t> extents_of(const ir::Kernel& kernel) {
   std::vector<int64_t> extents;
@@ -28,7 +29,8 @@ std::vector<Linear> loops_of(const ir::Kernel& kernel) {
 
 // a or b, each a conjunction of clauses: every clause of one with every clause of the other.
 Conditions either(const Conditions& a, const Conditions& b) {
-  if (a.all.empty() || b.all.empty()) return {{}, (a.all.empty() && a.exact) || (b.all.empty() && b.exact)};
+  if (a.all.empty() || b.all.empty())
+    return {{}, (a.all.empty() && a.exact) || (b.all.empty() && b.exact)};
   Conditions result{{}, a.exact && b.exact};
   for (const Constraint& x : a.all) {
     for (const Constraint& y : b.all) {
@@ -56,20 +58,33 @@ Conditions both(Conditions a, const Conditions& b) {
 KernelReader::KernelReader(const ProducerIndex& index, const ir::Kernel& kernel,
                            const SpecialRegions& specials)
     : kernel_(&kernel), specials_(&specials), nest_(extents_of(kernel)) {
-  const std::vector<Linear> map =
-      nest_.import(kernel.atoms, loops_of(kernel),
-                   [&](Nest& nest, Atom atom) { return fold_data_read(index, nest, std::move(atom)); });
+  const std::vector<Linear> map = nest_.import(
+      kernel.atoms, loops_of(kernel),
+      [&](Nest& nest, Atom atom) { return fold_data_read(index, nest, std::move(atom)); });
   for (const ir::Access& access : kernel.accesses) {
     std::vector<Linear> subscripts;
-    for (const Linear& subscript : access.subscripts) subscripts.push_back(nest_.import(subscript, map));
+    for (const Linear& subscript : access.subscripts)
+      subscripts.push_back(nest_.import(subscript, map));
     plain_.push_back(subscripts);
     folded_.push_back(fold(index, nest_, access.tensor, std::move(subscripts)));
   }
   for (const Linear& linear : kernel.linears) linears_.push_back(nest_.import(linear, map));
   for (const Guard& guard : kernel.guards) guards_.push_back(nest_.import(guard, map));
+  // Shared subexpressions can make a tree of exponential size.
+  std::vector<int64_t> sizes;
+  for (const ScalarNode& node : kernel.nodes) {
+    int64_t size = 1;
+    for (const int32_t operand : {node.a, node.b, node.c}) {
+      if (operand >= 0)
+        size = std::min(kMaximumTree + 1, size + sizes[static_cast<size_t>(operand)]);
+    }
+    sizes.push_back(size);
+    small_.push_back(size <= kMaximumTree);
+  }
 }
 
 std::optional<Linear> KernelReader::as_linear(int32_t id) const {
+  if (!small_[static_cast<size_t>(id)]) return std::nullopt;
   const ScalarNode& n = node(id);
   switch (n.op) {
     case ScalarOp::Index:
@@ -110,19 +125,32 @@ bool KernelReader::is_constant(int32_t id, double value) const {
   return static_cast<double>(n.integer) == value;
 }
 
-std::optional<Linear> KernelReader::compare(const ScalarNode& n, bool positive, Guard::Kind& kind) const {
+std::optional<Linear> KernelReader::compare(const ScalarNode& n, bool positive,
+                                            Guard::Kind& kind) const {
   const auto a = as_linear(n.a);
   const auto b = as_linear(n.b);
   if (!a || !b) return std::nullopt;
   ScalarOp op = n.op;
   if (!positive) {
     switch (op) {
-      case ScalarOp::Less: op = ScalarOp::GreaterEqual; break;
-      case ScalarOp::LessEqual: op = ScalarOp::Greater; break;
-      case ScalarOp::Greater: op = ScalarOp::LessEqual; break;
-      case ScalarOp::GreaterEqual: op = ScalarOp::Less; break;
-      case ScalarOp::Equal: op = ScalarOp::NotEqual; break;
-      default: op = ScalarOp::Equal; break;
+      case ScalarOp::Less:
+        op = ScalarOp::GreaterEqual;
+        break;
+      case ScalarOp::LessEqual:
+        op = ScalarOp::Greater;
+        break;
+      case ScalarOp::Greater:
+        op = ScalarOp::LessEqual;
+        break;
+      case ScalarOp::GreaterEqual:
+        op = ScalarOp::Less;
+        break;
+      case ScalarOp::Equal:
+        op = ScalarOp::NotEqual;
+        break;
+      default:
+        op = ScalarOp::Equal;
+        break;
     }
   }
   kind = Guard::Kind::NonNegative;
@@ -142,6 +170,7 @@ std::optional<Linear> KernelReader::compare(const ScalarNode& n, bool positive, 
 }
 
 Conditions KernelReader::conditions(int32_t id, bool positive) const {
+  if (!small_[static_cast<size_t>(id)]) return {{}, false};
   const ScalarNode& n = node(id);
   switch (n.op) {
     case ScalarOp::Not:
@@ -176,7 +205,8 @@ Conditions KernelReader::conditions(int32_t id, bool positive) const {
       if (!value) {
         Conditions result{{}, false};
         // x != 0 needs a nonzero x.
-        if (positive && n.op == ScalarOp::NotEqual && is_constant(n.b, 0)) zero_conditions(n.a, result.all);
+        if (positive && n.op == ScalarOp::NotEqual && is_constant(n.b, 0))
+          zero_conditions(n.a, result.all);
         return result;
       }
       guard.value = std::move(*value);
@@ -191,7 +221,8 @@ void KernelReader::select_conditions(Special special, const ScalarNode& select,
                                      std::vector<Constraint>& all) const {
   const double value = special == Special::Zero ? 0 : -std::numeric_limits<double>::infinity();
   const auto append = [&](std::vector<Constraint> more) {
-    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    all.insert(all.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
   };
   if (is_constant(select.c, value)) {
     append(conditions(select.a, true).all);
@@ -203,6 +234,7 @@ void KernelReader::select_conditions(Special special, const ScalarNode& select,
 }
 
 void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) const {
+  if (!small_[static_cast<size_t>(id)]) return;
   const ScalarNode& n = node(id);
   switch (n.op) {
     case ScalarOp::Constant:
@@ -230,22 +262,43 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
       return;
     }
     case ScalarOp::Div:
-    case ScalarOp::Neg: case ScalarOp::Abs: case ScalarOp::Sign: case ScalarOp::Sqrt:
-    case ScalarOp::Sin: case ScalarOp::Tan: case ScalarOp::Tanh: case ScalarOp::Sinh:
-    case ScalarOp::Asin: case ScalarOp::Atan: case ScalarOp::Erf: case ScalarOp::Floor:
-    case ScalarOp::Ceil: case ScalarOp::Round: case ScalarOp::Trunc: case ScalarOp::Expm1:
-    case ScalarOp::Log1p: case ScalarOp::Cast:
+    case ScalarOp::Neg:
+    case ScalarOp::Abs:
+    case ScalarOp::Sign:
+    case ScalarOp::Sqrt:
+    case ScalarOp::Sin:
+    case ScalarOp::Tan:
+    case ScalarOp::Tanh:
+    case ScalarOp::Sinh:
+    case ScalarOp::Asin:
+    case ScalarOp::Atan:
+    case ScalarOp::Erf:
+    case ScalarOp::Floor:
+    case ScalarOp::Ceil:
+    case ScalarOp::Round:
+    case ScalarOp::Trunc:
+    case ScalarOp::Expm1:
+    case ScalarOp::Log1p:
+    case ScalarOp::Cast:
       return zero_conditions(n.a, all);
-    case ScalarOp::Exp: case ScalarOp::Sigmoid:
+    case ScalarOp::Exp:
+    case ScalarOp::Sigmoid:
       return minus_infinity_conditions(n.a, all);
-    case ScalarOp::Max: case ScalarOp::Min:
+    case ScalarOp::Max:
+    case ScalarOp::Min:
       if (is_constant(n.b, 0)) zero_conditions(n.a, all);
       if (is_constant(n.a, 0)) zero_conditions(n.b, all);
       return;
     case ScalarOp::Select:
       return select_conditions(Special::Zero, n, all);
-    case ScalarOp::Less: case ScalarOp::LessEqual: case ScalarOp::Greater: case ScalarOp::GreaterEqual:
-    case ScalarOp::Equal: case ScalarOp::NotEqual: case ScalarOp::Not: case ScalarOp::Or: {
+    case ScalarOp::Less:
+    case ScalarOp::LessEqual:
+    case ScalarOp::Greater:
+    case ScalarOp::GreaterEqual:
+    case ScalarOp::Equal:
+    case ScalarOp::NotEqual:
+    case ScalarOp::Not:
+    case ScalarOp::Or: {
       const Conditions found = conditions(id, true);
       all.insert(all.end(), found.all.begin(), found.all.end());
       return;
@@ -256,10 +309,12 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
 }
 
 void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>& all) const {
+  if (!small_[static_cast<size_t>(id)]) return;
   const ScalarNode& n = node(id);
   const auto positive_constant = [&](int32_t operand) {
     const ScalarNode& c = node(operand);
-    return c.op == ScalarOp::Constant && ir::is_float(c.type) && c.constant > 0 && std::isfinite(c.constant);
+    return c.op == ScalarOp::Constant && ir::is_float(c.type) && c.constant > 0 &&
+           std::isfinite(c.constant);
   };
   switch (n.op) {
     case ScalarOp::Constant:
@@ -281,7 +336,8 @@ void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>
       minus_infinity_conditions(n.a, all);
       minus_infinity_conditions(n.b, all);
       return;
-    case ScalarOp::Sub: case ScalarOp::Cast:
+    case ScalarOp::Sub:
+    case ScalarOp::Cast:
       return minus_infinity_conditions(n.a, all);
     case ScalarOp::Mul:
       if (positive_constant(n.b)) minus_infinity_conditions(n.a, all);
@@ -316,7 +372,8 @@ void KernelReader::index_uses(const Linear& value, const std::vector<Constraint>
   nest_.collect_derived(value, needed);
   for (size_t i = 0; i < needed.size(); ++i) {
     const Atom& atom = nest_.atoms()[i];
-    if (needed[i] && atom.kind == Atom::Kind::DataRead) uses.push_back({{atom.tensor, atom.operands}, when});
+    if (needed[i] && atom.kind == Atom::Kind::DataRead)
+      uses.push_back({{atom.tensor, atom.operands}, when});
   }
 }
 

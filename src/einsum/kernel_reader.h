@@ -1,6 +1,6 @@
 #pragma once
-// What a kernel's scalar expression says about its index space: which reads happen under which conditions, and
-// where its value is surely zero or minus infinity.
+// What a kernel's scalar expression says about its index space: which reads happen under which
+// conditions, and where its value is surely zero or minus infinity.
 
 #include <optional>
 #include <vector>
@@ -43,7 +43,8 @@ struct Uses {
 
 class KernelReader {
  public:
-  KernelReader(const ProducerIndex& index, const ir::Kernel& kernel, const SpecialRegions& specials);
+  KernelReader(const ProducerIndex& index, const ir::Kernel& kernel,
+               const SpecialRegions& specials);
 
   const ir::Kernel& kernel() const { return *kernel_; }
   Nest& nest() { return nest_; }
@@ -67,7 +68,8 @@ class KernelReader {
   /// All reads below `node`, and the index tensors that their subscripts read.
   Uses uses(int32_t node) const;
   /// The reads that guards and subscripts do of index tensors, for derived atoms below `value`.
-  void index_uses(const Linear& value, const std::vector<Constraint>& when, std::vector<Use>& uses) const;
+  void index_uses(const Linear& value, const std::vector<Constraint>& when,
+                  std::vector<Use>& uses) const;
 
  private:
   struct Visit;
@@ -75,7 +77,8 @@ class KernelReader {
   std::optional<Linear> compare(const ir::ScalarNode& node, bool positive, Guard::Kind& kind) const;
   void zero_conditions(int32_t node, std::vector<Constraint>& all) const;
   void minus_infinity_conditions(int32_t node, std::vector<Constraint>& all) const;
-  void select_conditions(Special special, const ir::ScalarNode& select, std::vector<Constraint>& all) const;
+  void select_conditions(Special special, const ir::ScalarNode& select,
+                         std::vector<Constraint>& all) const;
 
   const ir::Kernel* kernel_;
   const SpecialRegions* specials_;
@@ -84,6 +87,7 @@ class KernelReader {
   std::vector<std::vector<Linear>> plain_ = {};
   std::vector<Linear> linears_ = {};
   std::vector<Guard> guards_ = {};
+  std::vector<bool> small_ = {};  // nodes whose expression, written out, is short enough to walk
 };
 
 }  // namespace solar::einsum

@@ -19,7 +19,8 @@ namespace {
 
 // `conv` as in conv2d or convolution, not as in convert.
 bool names_convolution(std::string_view name) {
-  for (size_t at = name.find("conv"); at != std::string_view::npos; at = name.find("conv", at + 1)) {
+  for (size_t at = name.find("conv"); at != std::string_view::npos;
+       at = name.find("conv", at + 1)) {
     if (name.substr(at + 4, 3) != "ert") return true;
   }
   return false;
@@ -87,7 +88,8 @@ class Lifter {
  private:
   void assign_operators() {
     std::set<ir::TensorId> results;
-    for (const ir::TensorId output : program_.outputs) results.insert(whole_read(index_, output).access.base);
+    for (const ir::TensorId output : program_.outputs)
+      results.insert(whole_read(index_, output).access.base);
     for (const ir::Update& update : program_.updates) {
       results.insert(whole_read(index_, update.value).access.base);
     }
@@ -163,7 +165,8 @@ class Lifter {
       node.is_convolution = node.is_convolution || has_window(contraction, reader);
     }
     node.is_contraction = !contractions.empty();
-    if (node.is_contraction) describe_contraction(at, reader, contractions[0], multiplications, node);
+    if (node.is_contraction)
+      describe_contraction(at, reader, contractions[0], multiplications, node);
     if (generated) return;
     const auto points = domain.count();
     const OperationsPerPoint operations = operations_per_point(reader, contractions);
@@ -180,9 +183,11 @@ class Lifter {
   void describe_contraction(size_t at, const KernelReader& reader, const Contraction& contraction,
                             int64_t multiplications, Node& node) {
     const ir::Statement& statement = program_.statements[at];
-    const std::string_view op =
-        statement.group >= 0 ? program_.groups[static_cast<size_t>(statement.group)].op : std::string_view();
-    node.is_convolution = node.is_convolution || names_convolution(op) || names_convolution(statement.call);
+    const std::string_view op = statement.group >= 0
+                                    ? program_.groups[static_cast<size_t>(statement.group)].op
+                                    : std::string_view();
+    node.is_convolution =
+        node.is_convolution || names_convolution(op) || names_convolution(statement.call);
     node.mac_type = mac_type(contraction, program_, reader.kernel(),
                              [&](ir::TensorId id) { return is_inside(id, operators_[at]); });
     const auto box = checked_product(reader.nest().extents());
@@ -259,14 +264,16 @@ class Lifter {
     std::string formula;
     for (const NodeId id : op.nodes) {
       const Node& node = graph_.node(id);
-      const bool fits = accumulate(op.macs.value, node.macs.value) &&
-                        accumulate(op.macs_useful.value, node.macs_useful.value) &&
-                        accumulate(op.elementwise_ops, node.elementwise_ops) &&
-                        accumulate(op.special_ops, node.special_ops) &&
-                        accumulate(op.mac_classes, {node.mac_type, node.is_convolution, node.macs_useful});
+      const bool fits =
+          accumulate(op.macs.value, node.macs.value) &&
+          accumulate(op.macs_useful.value, node.macs_useful.value) &&
+          accumulate(op.elementwise_ops, node.elementwise_ops) &&
+          accumulate(op.special_ops, node.special_ops) &&
+          accumulate(op.mac_classes, {node.mac_type, node.is_convolution, node.macs_useful});
       if (!fits) errors_.push_back(overflow("operations", op.name, span));
       op.exact = op.exact && node.exact;
-      const int64_t weight = std::max(node.macs.value, std::max(node.elementwise_ops, node.special_ops));
+      const int64_t weight =
+          std::max(node.macs.value, std::max(node.elementwise_ops, node.special_ops));
       if (weight > largest) op.einsum = node.einsum;
       largest = std::max(largest, weight);
       if (!node.is_contraction) continue;
@@ -297,7 +304,8 @@ class Lifter {
                        index_.shape(read.access.base));
       }
       source.data_whole = Region::none(index_.shape(read.access.base));
-      if (const auto range = bytes(read.access.base, source)) add_read(op, read.access.base, *range);
+      if (const auto range = bytes(read.access.base, source))
+        add_read(op, read.access.base, *range);
       if (const auto range = whole_bytes(update.state)) {
         op.writes.push_back({update.state, *range});
         op.bytes_out = *range;
@@ -337,7 +345,8 @@ class Lifter {
       const auto range = bytes(tensor, touched);
       const auto elements = element_range(touched);
       if (!range || stored.contains(tensor)) continue;
-      graph_.writes.push_back({tensor, program_.tensor(tensor).role, Elements{elements->min}, *range});
+      graph_.writes.push_back(
+          {tensor, program_.tensor(tensor).role, Elements{elements->min}, *range});
     }
   }
 
@@ -356,7 +365,8 @@ class Lifter {
     if (flops) totals.flops = *flops;
     for (const Footprint& read : graph_.reads) {
       const bool input = read.role == ir::Role::Input || read.role == ir::Role::Rng;
-      fits = fits && accumulate(input ? totals.bytes_read_inputs : totals.bytes_read_params, read.bytes);
+      fits = fits &&
+             accumulate(input ? totals.bytes_read_inputs : totals.bytes_read_params, read.bytes);
     }
     for (const Footprint& write : graph_.writes) {
       fits = fits && accumulate(totals.bytes_written_outputs, write.bytes);
@@ -378,9 +388,9 @@ class Lifter {
   ProducerIndex index_;
   Prepared prepared_ = {};
   Demand demand_ = {};
-  std::vector<int32_t> operators_ = {};    // per statement: provisional operator, or -1
-  std::vector<size_t> provisional_ = {};   // per provisional operator: its first statement
-  std::vector<int32_t> final_ = {};        // per provisional operator: its id in the graph, or -1
+  std::vector<int32_t> operators_ = {};   // per statement: provisional operator, or -1
+  std::vector<size_t> provisional_ = {};  // per provisional operator: its first statement
+  std::vector<int32_t> final_ = {};       // per provisional operator: its id in the graph, or -1
   Graph graph_ = {};
   Diagnostics errors_ = {};
 };

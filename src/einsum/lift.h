@@ -12,8 +12,8 @@
 namespace solar::einsum {
 
 struct LiftOptions {
-  /// The elements of an integer tensor at the example inputs, row-major, if known. Asked for the tensors that
-  /// data-dependent subscripts read (ports or kernel outputs, never views).
+  /// The elements of an integer tensor at the example inputs, row-major, if known. Asked for the
+  /// tensors that data-dependent subscripts read (ports or kernel outputs, never views).
   std::function<std::optional<std::vector<int64_t>>(ir::TensorId)> index_values = {};
 };
 

@@ -107,7 +107,8 @@ TEST(Lift, CausalAttentionWithStructuralZeros) {
   const Graph graph = lift_text(kCausal);
   const int64_t pairs = 2 * 6 * 21;
   EXPECT_EQ(graph.totals.macs.value, 2 * 6 * 36 * 8);
-  EXPECT_EQ(graph.totals.macs_useful.value, pairs * 8);  // `u` has no guard: e is zero above the diagonal
+  EXPECT_EQ(graph.totals.macs_useful.value,
+            pairs * 8);  // `u` has no guard: e is zero above the diagonal
   EXPECT_EQ(graph.totals.bytes_read_inputs.min.value, 4 * (2 * 6 * 6 * 4 + 2 * 2 * 2 * 6 * 4));
   EXPECT_EQ(graph.totals.special_ops, pairs + 2 * 6 * 6 * 4);
   EXPECT_TRUE(graph.assumptions.empty());
@@ -399,6 +400,109 @@ program edges(input x: f32[N]) -> (y) {
   EXPECT_EQ(graph.operators[0].consumers, (std::vector<OperatorId>{OperatorId{1}, OperatorId{2}}));
   EXPECT_EQ(graph.operators[2].producers, (std::vector<OperatorId>{OperatorId{0}, OperatorId{1}}));
   EXPECT_EQ(graph.operators[0].bytes_out.min.value, 12);
+}
+
+TEST(Lift, GathersOfIntermediatesNeedOneRowAtLeast) {
+  const Graph graph = lift_text(R"(
+program pick(input x: f32[N, K], input ids: i64[B], param w: f32[M, K]) -> (y) {
+  dims N = 6, K = 4, M = 5, B = 2
+  op "convert_mm" { kernel p: f32[N, M] { for n:N, m:M, k:K   p[n,m] += x[n,k] * w[m,k] } }
+  op "gather" { indexed y: f32[B, M] { for b:B, m:M   y[b,m] = p[ids[b], m] } }
+})");
+  EXPECT_EQ(graph.totals.macs.value, 120);
+  EXPECT_EQ(graph.totals.macs_useful.value, 20);
+  EXPECT_EQ(graph.totals.bytes_read_inputs, (ByteRange{Bytes{32}, Bytes{112}, Bytes{112}}));
+  EXPECT_TRUE(assumes(graph, "one-row-gathers"));
+  EXPECT_FALSE(graph.mac_classes.at(0).is_convolution);
+}
+
+TEST(Lift, SelectsOnDataReadBothBranches) {
+  const Graph graph = lift_text(R"(
+program where(input c: bool[N], input a: f32[N], input b: f32[N]) -> (y, z) {
+  dims N = 4
+  kernel y: f32[N] { for n:N   y[n] = select(c[n], a[n], b[n]) }
+  kernel z: f32[N] { for n:N   z[n] = select(a[n] > 0, a[n], 0.1 * a[n]) }
+})");
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min.value, 4 + 32);
+  EXPECT_TRUE(assumes(graph, "both-branches-read"));
+}
+
+TEST(Lift, ASelectOfOneTensorReadsItAnyway) {
+  const Graph graph = lift_text(R"(
+program leaky(input a: f32[N]) -> (z) {
+  dims N = 4
+  kernel z: f32[N] { for n:N   z[n] = select(a[n] > 0, a[n], 0.1 * a[n]) }
+})");
+  EXPECT_TRUE(graph.assumptions.empty());
+}
+
+TEST(Lift, SelectsOnIndicesReadOneBranch) {
+  const Graph graph = lift_text(R"(
+program shift(input x: f32[T], input r: f32[T]) -> (y) {
+  dims T = 7
+  kernel y: f32[T] { for t:T   y[t] = select(t + 3 < T, x[min(t + 3, T - 1)], r[t]) }
+})");
+  EXPECT_EQ(read_bytes(graph, 0), 4 * 4);
+  EXPECT_EQ(read_bytes(graph, 1), 4 * 3);
+}
+
+TEST(Lift, StateFromAnInputIsACopy) {
+  const Graph graph = lift_text(R"(
+program keep(input x: f32[N], state s: f32[N]) -> (y) {
+  dims N = 4
+  kernel y: f32[N] { for n:N   y[n] = s[n] * 2 }
+  update s = x
+})");
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min.value, 16);
+  EXPECT_EQ(graph.totals.bytes_written_outputs.min.value, 32);
+  ASSERT_NE(find_operator(graph, "update"), nullptr);
+  EXPECT_EQ(find_operator(graph, "update")->bytes_out.min.value, 16);
+}
+
+TEST(Lift, ZerosOfConstantsAreKnown) {
+  const Graph graph = lift_text(R"(
+program masked(input x: f32[N, M], const c: f32[2, 3] = [1, 0, 2, 0, 0, 3]) -> (y) {
+  dims N = 2, M = 3
+  kernel y: f32[] { for n:N, m:M   y[] += x[n,m] * c[n,m] }
+})");
+  EXPECT_EQ(graph.totals.macs.value, 6);
+  EXPECT_EQ(graph.totals.macs_useful.value, 3);
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min.value, 12);
+  EXPECT_TRUE(graph.assumptions.empty());
+}
+
+TEST(Lift, MoreThanCanBeEnumeratedIsALowerBound) {
+  const Graph graph = lift_text(R"(
+program large(input x: f32[A, B, C, D], input w: f32[A, B, C, D]) -> (y) {
+  dims A = 150, B = 151, C = 152, D = 153
+  kernel y: f32[] { for a:A, b:B, c:C, d:D where (a + b + c + d) % 7 != 3   y[] += x[a,b,c,d] * w[a,b,c,d] }
+})");
+  EXPECT_FALSE(graph.exact);
+  EXPECT_GT(graph.totals.macs_useful.value, 0);
+  EXPECT_LT(graph.totals.macs_useful.value, int64_t{150} * 151 * 152 * 153 / 7 * 6);
+  EXPECT_EQ(graph.totals.macs.value, int64_t{150} * 151 * 152 * 153);
+}
+
+TEST(Lift, MorePointsThanNumbersIsALowerBound) {
+  const Graph graph = lift_text(R"(
+program huge(input x: f32[1]) -> (y) {
+  dims N = 3000000000
+  kernel y: f32[1] { for a:1, i:N, j:N, k:N where i + j + k <= 1   y[a] max= x[a]   init 0 }
+})");
+  EXPECT_FALSE(graph.exact);
+}
+
+TEST(Lift, SharedSubexpressionsDoNotExplode) {
+  std::string lets = "let p0 = x[n] ";
+  for (int i = 0; i < 60; ++i) {
+    lets += "let p" + std::to_string(i + 1) + " = p" + std::to_string(i) + " * p" +
+            std::to_string(i) + " ";
+  }
+  const Graph graph =
+      lift_text("program power(input x: f32[N]) -> (y) { dims N = 3 kernel y: f32[] { for n:N " +
+                lets + " y[] += p60 } }");
+  EXPECT_EQ(graph.totals.macs.value, 0);
+  EXPECT_EQ(graph.totals.elementwise_ops, 3 * 61);
 }
 
 TEST(Lift, CountsThatDoNotFitAreErrors) {

@@ -49,7 +49,8 @@ inline const Operator* find_operator(const Graph& graph, const std::string& name
 }
 
 inline bool assumes(const Graph& graph, const std::string& what) {
-  return std::find(graph.assumptions.begin(), graph.assumptions.end(), what) != graph.assumptions.end();
+  return std::find(graph.assumptions.begin(), graph.assumptions.end(), what) !=
+         graph.assumptions.end();
 }
 
 }  // namespace solar::einsum

@@ -1,6 +1,6 @@
 #pragma once
-// Arithmetic on ir::Linear: sums of integer multiples of atoms. Intermediate coefficients may wrap; the values of
-// verified subscripts fit 64 bits, so sums that are evaluated are right.
+// Arithmetic on ir::Linear: sums of integer multiples of atoms. Intermediate coefficients may wrap;
+// the values of verified subscripts fit 64 bits, so sums that are evaluated are right.
 
 #include "ir/core.h"
 

@@ -171,7 +171,8 @@ Linear Nest::floor_div(const Linear& value, int64_t divisor) {
       return add(whole, mod(floor_div(operand, divisor), outer));
     }
   }
-  return add(whole, add_atom({.kind = Atom::Kind::FloorDiv, .operands = {rest}, .divisor = divisor}));
+  return add(whole,
+             add_atom({.kind = Atom::Kind::FloorDiv, .operands = {rest}, .divisor = divisor}));
 }
 
 Linear Nest::mod(const Linear& value, int64_t divisor) {
@@ -212,8 +213,8 @@ Linear Nest::join_divisions(Linear value) const {
         divisor = wrapping_mul(divisor, atom(inner).divisor);
         dividend = atom(inner).operands[0];
       }
-      const auto partner = std::find_if(
-          value.terms.begin(), value.terms.end(), [&](const ir::Term& other) {
+      const auto partner =
+          std::find_if(value.terms.begin(), value.terms.end(), [&](const ir::Term& other) {
             if (other.atom < loop_count()) return false;
             const Atom& quotient = atom(other.atom);
             return quotient.kind == Atom::Kind::FloorDiv && quotient.divisor == divisor &&
@@ -257,7 +258,8 @@ std::vector<Linear> Nest::import(const std::vector<Atom>& table, const std::vect
         map.push_back(mod(atom.operands[0], atom.divisor));
         break;
       case Atom::Kind::DataRead:
-        map.push_back(data_reader ? data_reader(*this, std::move(atom)) : add_atom(std::move(atom)));
+        map.push_back(data_reader ? data_reader(*this, std::move(atom))
+                                  : add_atom(std::move(atom)));
         break;
       default:
         map.push_back(add_atom(std::move(atom)));
@@ -315,7 +317,8 @@ int64_t Nest::evaluate_atom(int32_t id, const std::vector<int64_t>& values) cons
     case Atom::Kind::Max: {
       int64_t best = operand(0);
       for (size_t i = 1; i < atom.operands.size(); ++i) {
-        best = atom.kind == Atom::Kind::Min ? std::min(best, operand(i)) : std::max(best, operand(i));
+        best =
+            atom.kind == Atom::Kind::Min ? std::min(best, operand(i)) : std::max(best, operand(i));
       }
       return best;
     }

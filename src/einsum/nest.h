@@ -1,6 +1,6 @@
 #pragma once
-// The index space of one statement: loops and the derived index values (floor division, remainder, min, max,
-// select, data reads) that its subscripts and guards use, in normal form.
+// The index space of one statement: loops and the derived index values (floor division, remainder,
+// min, max, select, data reads) that its subscripts and guards use, in normal form.
 
 #include <cstdint>
 #include <functional>
@@ -57,8 +57,8 @@ class Nest {
 
   /// What to put in place of a data read whose operands are imported already.
   using DataReader = std::function<Linear(Nest&, Atom)>;
-  /// Adds the derived atoms of a table whose first `first.size()` atoms stand for `first`; returns what each atom
-  /// of the table is here.
+  /// Adds the derived atoms of a table whose first `first.size()` atoms stand for `first`; returns
+  /// what each atom of the table is here.
   std::vector<Linear> import(const std::vector<Atom>& table, const std::vector<Linear>& first,
                              const DataReader& data_reader = {});
   Linear import(const Linear& value, const std::vector<Linear>& map) const;
@@ -69,7 +69,9 @@ class Nest {
 
   /// Data reads whose values are known: element at the row-major index.
   void set_values(int32_t atom, IndexValues values, std::vector<int64_t> shape);
-  bool has_values(int32_t atom) const { return facts_[static_cast<size_t>(atom)].values != nullptr; }
+  bool has_values(int32_t atom) const {
+    return facts_[static_cast<size_t>(atom)].values != nullptr;
+  }
   bool has_values_for(const Linear& value) const;
 
   /// Computes the value of a derived atom from those before it.
@@ -88,7 +90,8 @@ class Nest {
     std::vector<int64_t> shape = {};
   };
 
-  /// value = factor * multiples + rest with 0 <= rest < factor, for a factor that divides `divisor`.
+  /// value = factor * multiples + rest with 0 <= rest < factor, for a factor that divides
+  /// `divisor`.
   struct Split {
     int64_t factor = 1;
     Linear multiples = {};

@@ -11,11 +11,26 @@ using ir::ScalarOp;
 
 bool is_special(const ir::Kernel& kernel, const ScalarNode& node) {
   switch (node.op) {
-    case ScalarOp::Exp: case ScalarOp::Log: case ScalarOp::Log1p: case ScalarOp::Expm1:
-    case ScalarOp::Sqrt: case ScalarOp::Rsqrt: case ScalarOp::Sin: case ScalarOp::Cos:
-    case ScalarOp::Tan: case ScalarOp::Tanh: case ScalarOp::Sinh: case ScalarOp::Cosh:
-    case ScalarOp::Asin: case ScalarOp::Acos: case ScalarOp::Atan: case ScalarOp::Erf:
-    case ScalarOp::Lgamma: case ScalarOp::Sigmoid: case ScalarOp::Pow: case ScalarOp::Atan2:
+    case ScalarOp::Exp:
+    case ScalarOp::Log:
+    case ScalarOp::Log1p:
+    case ScalarOp::Expm1:
+    case ScalarOp::Sqrt:
+    case ScalarOp::Rsqrt:
+    case ScalarOp::Sin:
+    case ScalarOp::Cos:
+    case ScalarOp::Tan:
+    case ScalarOp::Tanh:
+    case ScalarOp::Sinh:
+    case ScalarOp::Cosh:
+    case ScalarOp::Asin:
+    case ScalarOp::Acos:
+    case ScalarOp::Atan:
+    case ScalarOp::Erf:
+    case ScalarOp::Lgamma:
+    case ScalarOp::Sigmoid:
+    case ScalarOp::Pow:
+    case ScalarOp::Atan2:
       return true;
     case ScalarOp::Div:
     case ScalarOp::FloorDiv:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace solar::einsum {
 
@@ -23,6 +24,7 @@ class Preparation {
       result_.specials->not_zero.push_back(Region::full(tensor.shape));
       result_.specials->not_minus_infinity.push_back(Region::full(tensor.shape));
       result_.generated.push_back(tensor.role == ir::Role::Const);
+      if (tensor.role == ir::Role::Const) note_constant(tensor);
     }
   }
 
@@ -41,11 +43,12 @@ class Preparation {
       Statement prepared;
       if (const auto* kernel = std::get_if<ir::Kernel>(&statement.body)) {
         if (kernel->loops.size() > static_cast<size_t>(kMaximumLoops)) {
-          errors.push_back({.kind = DiagnosticKind::NotSupported,
-                            .message = fmt::format("kernel `{}` has {} loops, at most {} can be counted",
-                                                   program_.tensor(kernel->output).name,
-                                                   kernel->loops.size(), kMaximumLoops),
-                            .span = statement.span});
+          errors.push_back(
+              {.kind = DiagnosticKind::NotSupported,
+               .message = fmt::format("kernel `{}` has {} loops, at most {} can be counted",
+                                      program_.tensor(kernel->output).name, kernel->loops.size(),
+                                      kMaximumLoops),
+               .span = statement.span});
         } else {
           prepare_kernel(*kernel, prepared);
         }
@@ -97,14 +100,18 @@ class Preparation {
   }
 
   bool only_generated(const Statement& statement, const std::vector<Use>& uses) const {
-    const auto generated = [&](const Use& use) { return result_.generated[ir::index(use.access.base)]; };
-    for (const auto* list : {&uses, &statement.guard_uses, &statement.init_uses, &statement.otherwise_uses}) {
+    const auto generated = [&](const Use& use) {
+      return result_.generated[ir::index(use.access.base)];
+    };
+    for (const auto* list :
+         {&uses, &statement.guard_uses, &statement.init_uses, &statement.otherwise_uses}) {
       if (!std::all_of(list->begin(), list->end(), generated)) return false;
     }
     return true;
   }
 
-  // Points whose value is known without reading need no work; what they give is known of the output.
+  // Points whose value is known without reading need no work; what they give is known of the
+  // output.
   void restrict_to_special(const ir::Kernel& kernel, Statement& statement, Piece& piece) {
     const KernelReader& reader = *statement.reader;
     const bool plain = kernel.reduction == Reduction::None;
@@ -134,29 +141,59 @@ class Preparation {
     };
     const auto output = ir::index(kernel.output);
     if ((plain && (!guarded || is(kernel.otherwise, 0, false))) ||
-        (kernel.reduction == Reduction::Sum && is(kernel.init, 0, true) && is(kernel.otherwise, 0, true))) {
+        (kernel.reduction == Reduction::Sum && is(kernel.init, 0, true) &&
+         is(kernel.otherwise, 0, true))) {
       if (!zero.empty() || guarded) result_.specials->not_zero[output] = reached(zero);
     }
     if ((plain && (!guarded || is(kernel.otherwise, -kInfinity, false))) ||
         (kernel.reduction == Reduction::Max && is(kernel.init, -kInfinity, true) &&
          is(kernel.otherwise, -kInfinity, true))) {
-      if (!infinite.empty() || guarded) result_.specials->not_minus_infinity[output] = reached(infinite);
+      if (!infinite.empty() || guarded)
+        result_.specials->not_minus_infinity[output] = reached(infinite);
     }
   }
 
-  // A generated tensor or constant whose zeros are not all known may hide work that is not needed.
+  // The zeros and infinities of a constant are known.
+  void note_constant(const ir::Tensor& tensor) {
+    std::vector<int32_t> axes(tensor.shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    axes = preferred_order(std::move(axes), tensor.shape);
+    std::vector<int64_t> strides(axes.size(), 1);  // row-major in the tensor's own order
+    for (size_t axis = strides.size(); axis-- > 1;)
+      strides[axis - 1] = strides[axis] * tensor.shape[axis];
+    const std::vector<int64_t> group = strides_of(axes, tensor.shape);
+    const auto outside = [&](double special, Region& region) {
+      if (std::find(tensor.values.begin(), tensor.values.end(), special) == tensor.values.end())
+        return;
+      std::vector<Run> runs;
+      for (size_t i = 0; i < tensor.values.size(); ++i) {
+        if (tensor.values[i] == special) continue;
+        int64_t at = 0;
+        for (size_t k = 0; k < axes.size(); ++k) {
+          const auto axis = static_cast<size_t>(axes[k]);
+          at += static_cast<int64_t>(i) / strides[axis] % tensor.shape[axis] * group[k];
+        }
+        runs.push_back({at, at + 1});
+      }
+      if (axes.empty() || runs.empty()) {
+        region = runs.empty() ? Region::none(tensor.shape) : Region::full(tensor.shape);
+      } else {
+        region.restrict(axes, RunSet::from_runs(std::move(runs)));
+      }
+    };
+    outside(0, result_.specials->not_zero.back());
+    outside(-kInfinity, result_.specials->not_minus_infinity.back());
+  }
+
+  // A generated tensor whose zeros are not all known may hide work that is not needed.
   void note_masks(const Statement& statement, const Piece& piece) {
     if (statement.generated) return;
     for (const Use& use : piece.uses) {
       const auto id = ir::index(use.access.base);
       if (use.source >= 0 && only_divides(statement.reader->kernel(), use.source)) continue;
       if (!result_.generated[id] || !result_.specials->not_zero[id].is_full()) continue;
-      const auto& values = program_.tensors[id].values;
-      const bool special = std::any_of(values.begin(), values.end(),
-                                       [](double v) { return v == 0 || std::isinf(v); });
-      if (special || (!index_.is_port(use.access.base) && !is_fill(use.access.base))) {
+      if (!index_.is_port(use.access.base) && !is_fill(use.access.base))
         result_.dense_intermediates = true;
-      }
     }
   }
 
@@ -165,10 +202,13 @@ class Preparation {
     std::vector<bool> carries(kernel.nodes.size(), false);
     for (size_t i = 0; i < kernel.nodes.size(); ++i) {
       const ir::ScalarNode& node = kernel.nodes[i];
-      const auto from = [&](int32_t operand) { return operand >= 0 && carries[static_cast<size_t>(operand)]; };
+      const auto from = [&](int32_t operand) {
+        return operand >= 0 && carries[static_cast<size_t>(operand)];
+      };
       if (node.op == ScalarOp::Load) carries[i] = node.reference == access;
       if (node.op == ScalarOp::Cast) carries[i] = from(node.a);
-      if (node.op == ScalarOp::Cast || (node.op == ScalarOp::Div && !from(node.a))) continue;
+      if (node.op == ScalarOp::Mul) carries[i] = from(node.a) || from(node.b);
+      if (carries[i] || (node.op == ScalarOp::Div && !from(node.a))) continue;
       if (from(node.a) || from(node.b) || from(node.c)) return false;
     }
     return !carries[static_cast<size_t>(kernel.value)];

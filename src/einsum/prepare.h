@@ -1,6 +1,6 @@
 #pragma once
-// Every statement ready for counting: nests with folded reads, constraints and structural zeros, in execution
-// order. Views vanish here.
+// Every statement ready for counting: nests with folded reads, constraints and structural zeros, in
+// execution order. Views vanish here.
 
 #include <memory>
 #include <vector>
@@ -10,14 +10,15 @@
 
 namespace solar::einsum {
 
-/// A nest that writes some elements of a statement's outputs: a whole kernel, or one input of a concat.
+/// A nest that writes some elements of a statement's outputs: a whole kernel, or one input of a
+/// concat.
 struct Piece {
   const Nest* nest = nullptr;
-  std::vector<Linear> target = {};          // subscripts of the outputs
-  std::vector<Constraint> guards = {};      // the statement's own conditions
+  std::vector<Linear> target = {};           // subscripts of the outputs
+  std::vector<Constraint> guards = {};       // the statement's own conditions
   std::vector<Constraint> constraints = {};  // and where the value is not structurally zero or -inf
-  Region domain = {};                       // the points that satisfy `constraints`
-  std::vector<Use> uses = {};               // at the points of the domain
+  Region domain = {};                        // the points that satisfy `constraints`
+  std::vector<Use> uses = {};                // at the points of the domain
 };
 
 struct Statement {
@@ -34,9 +35,9 @@ struct Statement {
 };
 
 struct Prepared {
-  std::vector<Statement> statements = {};  // as in the program
+  std::vector<Statement> statements = {};              // as in the program
   std::unique_ptr<SpecialRegions> specials = nullptr;  // the readers refer to it
-  std::vector<bool> generated = {};  // per tensor
+  std::vector<bool> generated = {};                    // per tensor
   bool dense_intermediates = false;
 };
 

@@ -28,7 +28,8 @@ int64_t operations(const ir::Kernel& kernel) {
   return count;
 }
 
-// The loops that the reads depend on; nullopt where views or ranges could hide that some do not matter.
+// The loops that the reads depend on; nullopt where views or ranges could hide that some do not
+// matter.
 std::optional<std::vector<bool>> used_loops(const ir::Program& program, const ir::Kernel& kernel) {
   if (kernel.atoms.size() > kernel.loops.size()) return std::nullopt;
   std::vector<bool> used(kernel.loops.size(), false);
@@ -59,7 +60,8 @@ TEST(Property, CountsAndFootprintsEqualEnumeration) {
       continue;
     }
     const auto graph = lift(*program);
-    ASSERT_TRUE(graph.has_value()) << messages(graph.error()) << "SOLAR_SEED=" << seed << "\n" << text;
+    ASSERT_TRUE(graph.has_value()) << messages(graph.error()) << "SOLAR_SEED=" << seed << "\n"
+                                   << text;
     ++checked;
     const BruteForce truth(**program);
     EXPECT_TRUE(graph->exact);
@@ -69,11 +71,12 @@ TEST(Property, CountsAndFootprintsEqualEnumeration) {
         if (read.tensor == port) bytes = read.bytes.min.value;
       }
       EXPECT_EQ(bytes, 4 * static_cast<int64_t>(truth.needed(port).size()))
-          << (*program)->tensor(port).name << " SOLAR_SEED=" << seed << "\n" << text;
+          << (*program)->tensor(port).name << " SOLAR_SEED=" << seed << "\n"
+          << text;
     }
     for (const Node& node : graph->nodes) {
-      const auto* kernel =
-          std::get_if<ir::Kernel>(&(*program)->statements[static_cast<size_t>(node.statement)].body);
+      const auto* kernel = std::get_if<ir::Kernel>(
+          &(*program)->statements[static_cast<size_t>(node.statement)].body);
       if (kernel == nullptr) continue;
       const int64_t points = truth.useful_points(static_cast<size_t>(node.statement));
       contractions += node.is_contraction;
@@ -82,12 +85,15 @@ TEST(Property, CountsAndFootprintsEqualEnumeration) {
         EXPECT_EQ(node.elementwise_ops, points * operations(*kernel)) << where;
         continue;
       }
-      // Sums of one factor first, and values that all outputs share, may need fewer than all points.
+      // Sums of one factor first, and values that all outputs share, may need fewer than all
+      // points.
       EXPECT_LE(node.macs_useful.value, points) << where;
       const auto used = used_loops(**program, *kernel);
       const bool plain = text.find("r:3") == std::string::npos && kernel->accesses.size() == 2;
       if (!used || !plain || kernel->loops.size() != kernel->target_loops.size() + 1) continue;
-      EXPECT_EQ(node.macs_useful.value, truth.useful_points(static_cast<size_t>(node.statement), *used)) << where;
+      EXPECT_EQ(node.macs_useful.value,
+                truth.useful_points(static_cast<size_t>(node.statement), *used))
+          << where;
       ++exact_contractions;
     }
   }

@@ -18,7 +18,8 @@ class RandomProgram {
     const int inputs = pick(2, 3);
     for (int i = 0; i < inputs; ++i) {
       const Tensor tensor = fresh(pick(1, 3));
-      ports += fmt::format("{}input {}: f32[{}]", i > 0 ? ", " : "", tensor.name, list(tensor.shape));
+      ports +=
+          fmt::format("{}input {}: f32[{}]", i > 0 ? ", " : "", tensor.name, list(tensor.shape));
       tensors_.push_back(tensor);
     }
     std::string body;
@@ -35,7 +36,9 @@ class RandomProgram {
     std::vector<int> shape;
   };
 
-  int pick(int low, int high) { return low + static_cast<int>(random_() % static_cast<uint32_t>(high - low + 1)); }
+  int pick(int low, int high) {
+    return low + static_cast<int>(random_() % static_cast<uint32_t>(high - low + 1));
+  }
   bool chance(int percent) { return pick(1, 100) <= percent; }
 
   // The latest tensors are the likeliest, so that programs are deep.
@@ -58,11 +61,17 @@ class RandomProgram {
   std::string step() {
     last_is_kernel_ = false;
     switch (pick(0, 7)) {
-      case 0: return view();
-      case 1: return slice();
-      case 2: return concat();
-      case 3: case 4: return pointwise();
-      default: return reduction();
+      case 0:
+        return view();
+      case 1:
+        return slice();
+      case 2:
+        return concat();
+      case 3:
+      case 4:
+        return pointwise();
+      default:
+        return reduction();
     }
   }
 
@@ -148,23 +157,40 @@ class RandomProgram {
   }
 
   // An index expression of the loops, and the guard that keeps it inside `extent`.
-  std::string subscript(const std::vector<std::string>& loops, int extent, std::vector<std::string>& guards) {
-    const auto loop = [&] { return loops[static_cast<size_t>(pick(0, static_cast<int>(loops.size()) - 1))]; };
+  std::string subscript(const std::vector<std::string>& loops, int extent,
+                        std::vector<std::string>& guards) {
+    const auto loop = [&] {
+      return loops[static_cast<size_t>(pick(0, static_cast<int>(loops.size()) - 1))];
+    };
     std::string text;
     switch (pick(0, 9)) {
-      case 0: text = fmt::format("{} + {} - {}", loop(), loop(), pick(0, 2)); break;
-      case 1: text = fmt::format("{}*{} + {} - 1", pick(1, 3), loop(), loop()); break;
-      case 2: text = fmt::format("{} - {}", extent - 1, loop()); break;
-      case 3: text = fmt::format("{} // 2", loop()); break;
-      case 4: text = fmt::format("({} + {}) % {}", loop(), loop(), extent); return text;
-      case 5: text = fmt::format("min(max({} - 1, 0), {})", loop(), extent - 1); return text;
+      case 0:
+        text = fmt::format("{} + {} - {}", loop(), loop(), pick(0, 2));
+        break;
+      case 1:
+        text = fmt::format("{}*{} + {} - 1", pick(1, 3), loop(), loop());
+        break;
+      case 2:
+        text = fmt::format("{} - {}", extent - 1, loop());
+        break;
+      case 3:
+        text = fmt::format("{} // 2", loop());
+        break;
+      case 4:
+        text = fmt::format("({} + {}) % {}", loop(), loop(), extent);
+        return text;
+      case 5:
+        text = fmt::format("min(max({} - 1, 0), {})", loop(), extent - 1);
+        return text;
       case 6: {
         const std::string e = fmt::format("{} + 1 - {}", loop(), loop());
         guards.push_back(fmt::format("({}) % 2 == 0", e));
         guards.push_back(fmt::format("0 <= {} < {}", e, 2 * extent));
         return fmt::format("({}) // 2", e);
       }
-      default: text = loop(); break;
+      default:
+        text = loop();
+        break;
     }
     guards.push_back(fmt::format("0 <= {} < {}", text, extent));
     return text;
@@ -178,7 +204,9 @@ class RandomProgram {
   }
 
   std::string triangle(const std::vector<std::string>& loops) {
-    const auto loop = [&] { return loops[static_cast<size_t>(pick(0, static_cast<int>(loops.size()) - 1))]; };
+    const auto loop = [&] {
+      return loops[static_cast<size_t>(pick(0, static_cast<int>(loops.size()) - 1))];
+    };
     const char* const relations[] = {"<=", "<", ">=", "!=", "=="};
     return fmt::format("{} {} {} + {}", loop(), relations[pick(0, 4)], loop(), pick(0, 2));
   }
@@ -196,19 +224,21 @@ class RandomProgram {
     for (int i = 0; i < targets + reduced; ++i) {
       const auto& name = names[static_cast<size_t>(i)];
       result.loops.push_back(name);
-      parts.push_back(fmt::format("{}:{}", name, i < targets ? result.output.shape[static_cast<size_t>(i)] : pick(2, 5)));
+      parts.push_back(fmt::format(
+          "{}:{}", name, i < targets ? result.output.shape[static_cast<size_t>(i)] : pick(2, 5)));
     }
-    result.text = fmt::format("  kernel {}: f32[{}] {{ for {}\n", result.output.name, list(result.output.shape),
-                              fmt::join(parts, ", "));
+    result.text = fmt::format("  kernel {}: f32[{}] {{ for {}\n", result.output.name,
+                              list(result.output.shape), fmt::join(parts, ", "));
     return result;
   }
 
-  std::string finish(const Header& head, std::vector<std::string> guards, int targets, const std::string& assign,
-                     const std::string& value, const std::string& tail) {
+  std::string finish(const Header& head, std::vector<std::string> guards, int targets,
+                     const std::string& assign, const std::string& value, const std::string& tail) {
     std::string text = head.text;
     if (!guards.empty()) text += fmt::format("    where {}\n", fmt::join(guards, ", "));
     const std::vector<std::string> target(head.loops.begin(), head.loops.begin() + targets);
-    text += fmt::format("    {}[{}] {} {}{} }}\n", head.output.name, fmt::join(target, ", "), assign, value, tail);
+    text += fmt::format("    {}[{}] {} {}{} }}\n", head.output.name, fmt::join(target, ", "),
+                        assign, value, tail);
     tensors_.push_back(head.output);
     last_is_kernel_ = true;
     return text;
@@ -222,10 +252,19 @@ class RandomProgram {
     const std::string a = read(head.loops, guards);
     std::string value;
     switch (pick(0, 3)) {
-      case 0: value = a + " * " + read(head.loops, guards); break;
-      case 1: value = "max(" + a + ", 0)"; break;
-      case 2: value = "select(" + triangle(head.loops) + " and " + triangle(head.loops) + ", " + a + ", 0)"; break;
-      default: value = a + " + " + read(head.loops, guards); break;
+      case 0:
+        value = a + " * " + read(head.loops, guards);
+        break;
+      case 1:
+        value = "max(" + a + ", 0)";
+        break;
+      case 2:
+        value =
+            "select(" + triangle(head.loops) + " and " + triangle(head.loops) + ", " + a + ", 0)";
+        break;
+      default:
+        value = a + " + " + read(head.loops, guards);
+        break;
     }
     return finish(head, guards, targets, "=", value, chance(80) ? " else 0" : " else 1");
   }

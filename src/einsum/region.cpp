@@ -66,6 +66,47 @@ std::vector<std::vector<int32_t>> common_partition(const Region& a, const Region
   return parts;
 }
 
+struct Product {
+  RunSet outer;
+  RunSet inner;
+};
+
+// The set as {a * extent + b : a in outer, b in inner}, if it has that form.
+std::optional<Product> factor(const RunSet& set, int64_t extent) {
+  std::vector<Run> outer;
+  std::vector<Run> row;
+  size_t at = 0;
+  int64_t current = -1;
+  bool whole = true;
+  for (const Run run : set.runs()) {
+    const int64_t first = run.begin / extent;
+    const int64_t last = (run.end - 1) / extent;
+    const Run inside{run.begin - first * extent, run.end - last * extent};
+    const bool covers_rows = inside.begin == 0 && inside.end == extent;
+    whole = whole && covers_rows;
+    if (covers_rows != whole || (first != last && !covers_rows)) return std::nullopt;
+    if (whole) {
+      outer.push_back({first, last + 1});
+      continue;
+    }
+    if (first != current) {
+      if (current >= 0 && at != row.size()) return std::nullopt;
+      current = first;
+      at = 0;
+      outer.push_back({first, first + 1});
+    }
+    if (outer.size() == 1) {
+      row.push_back(inside);
+    } else if (at >= row.size() || row[at] != inside) {
+      return std::nullopt;
+    }
+    ++at;
+  }
+  if (whole) return Product{RunSet::from_runs(std::move(outer)), RunSet::interval(0, extent)};
+  if (at != row.size()) return std::nullopt;
+  return Product{RunSet::from_runs(std::move(outer)), RunSet::from_runs(std::move(row))};
+}
+
 struct Part {
   std::vector<int32_t> axes;
   RunSet a;
@@ -114,19 +155,20 @@ Region combine_parts(const Region& a, const Region& b, std::vector<Part> parts, 
 
 }  // namespace
 
-std::vector<int32_t> preferred_order(std::vector<int32_t> axes, const std::vector<int64_t>& extents) {
+std::vector<int32_t> preferred_order(std::vector<int32_t> axes,
+                                     const std::vector<int64_t>& extents) {
   std::sort(axes.begin(), axes.end());
   const auto extent = [&](int32_t axis) { return extents[static_cast<size_t>(axis)]; };
-  const auto largest = std::max_element(axes.begin(), axes.end(), [&](int32_t a, int32_t b) {
-    return extent(a) < extent(b);
-  });
+  const auto largest = std::max_element(
+      axes.begin(), axes.end(), [&](int32_t a, int32_t b) { return extent(a) < extent(b); });
   if (largest != axes.end() && extent(*largest) / 8 > extent(axes.back())) {
     std::rotate(largest, largest + 1, axes.end());
   }
   return axes;
 }
 
-std::vector<int64_t> strides_of(const std::vector<int32_t>& axes, const std::vector<int64_t>& extents) {
+std::vector<int64_t> strides_of(const std::vector<int32_t>& axes,
+                                const std::vector<int64_t>& extents) {
   std::vector<int64_t> strides(axes.size());
   int64_t stride = 1;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -138,7 +180,8 @@ std::vector<int64_t> strides_of(const std::vector<int32_t>& axes, const std::vec
 
 int64_t extent_product(const std::vector<int32_t>& axes, const std::vector<int64_t>& extents) {
   int64_t product = 1;
-  for (const int32_t axis : axes) product = wrapping_mul(product, extents[static_cast<size_t>(axis)]);
+  for (const int32_t axis : axes)
+    product = wrapping_mul(product, extents[static_cast<size_t>(axis)]);
   return product;
 }
 
@@ -183,6 +226,18 @@ void Region::restrict(std::vector<int32_t> axes, SharedRunSet set) {
     return;
   }
   if (set->is_interval(0, extent_product(axes, shape_))) return;
+  // Independent axes apart: later steps cost what the sets' runs cost.
+  for (size_t cut = 1; cut < axes.size(); ++cut) {
+    std::vector<int32_t> outer(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(cut));
+    std::vector<int32_t> inner(axes.begin() + static_cast<std::ptrdiff_t>(cut), axes.end());
+    if (preferred_order(outer, shape_) != outer || preferred_order(inner, shape_) != inner)
+      continue;
+    auto product = factor(*set, extent_product(inner, shape_));
+    if (!product) continue;
+    restrict(std::move(outer), std::move(product->outer));
+    restrict(std::move(inner), std::move(product->inner));
+    return;
+  }
   const int32_t smallest = *std::min_element(axes.begin(), axes.end());
   const auto at = std::find_if(groups_.begin(), groups_.end(), [&](const RegionGroup& group) {
     return *std::min_element(group.axes.begin(), group.axes.end()) > smallest;
@@ -195,7 +250,8 @@ bool Region::same_as(const Region& other) const {
   if (groups_.size() != other.groups_.size()) return false;
   for (size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].axes != other.groups_[i].axes) return false;
-    if (groups_[i].set != other.groups_[i].set && *groups_[i].set != *other.groups_[i].set) return false;
+    if (groups_[i].set != other.groups_[i].set && *groups_[i].set != *other.groups_[i].set)
+      return false;
   }
   return true;
 }

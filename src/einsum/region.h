@@ -1,6 +1,6 @@
 #pragma once
-// Sets of tensor elements (or of loop points) as products: the axes are partitioned into groups, each group whole
-// or a RunSet over the product of its extents. What no group mentions is whole.
+// Sets of tensor elements (or of loop points) as products: the axes are partitioned into groups,
+// each group whole or a RunSet over the product of its extents. What no group mentions is whole.
 //
 // Everything is exact unless `exact()` is false; then the region is a subset of the true one.
 
@@ -48,9 +48,11 @@ class Region {
 };
 
 /// The order of a group's axes: ascending, but a far larger extent goes last, where it costs least.
-std::vector<int32_t> preferred_order(std::vector<int32_t> axes, const std::vector<int64_t>& extents);
+std::vector<int32_t> preferred_order(std::vector<int32_t> axes,
+                                     const std::vector<int64_t>& extents);
 /// Row-major strides over `axes` in this order.
-std::vector<int64_t> strides_of(const std::vector<int32_t>& axes, const std::vector<int64_t>& extents);
+std::vector<int64_t> strides_of(const std::vector<int32_t>& axes,
+                                const std::vector<int64_t>& extents);
 /// Product of the extents of `axes`.
 int64_t extent_product(const std::vector<int32_t>& axes, const std::vector<int64_t>& extents);
 

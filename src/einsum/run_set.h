@@ -1,6 +1,7 @@
 #pragma once
-// Sets of non-negative integers as sorted runs: the building block of regions and domains. A triangle of n rows
-// is n runs, a box one. All operations are exact; cost is linear in the number of runs.
+// Sets of non-negative integers as sorted runs: the building block of regions and domains. A
+// triangle of n rows is n runs, a box one. All operations are exact; cost is linear in the number
+// of runs.
 
 #include <cstdint>
 #include <memory>
@@ -45,8 +46,8 @@ RunSet unite(const RunSet& a, const RunSet& b);
 RunSet intersect(const RunSet& a, const RunSet& b);
 RunSet subtract(const RunSet& a, const RunSet& b);
 
-/// Collects runs in any order. Keeps memory bounded: beyond `kMaximumRuns` disjoint runs it drops what is added
-/// and says so, and the result is a subset.
+/// Collects runs in any order. Keeps memory bounded: beyond `kMaximumRuns` disjoint runs it drops
+/// what is added and says so, and the result is a subset.
 class RunSetBuilder {
  public:
   static constexpr size_t kMaximumRuns = size_t{1} << 22;

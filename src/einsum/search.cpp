@@ -9,7 +9,7 @@ namespace solar::einsum {
 
 namespace {
 
-constexpr int64_t kMaximumSteps = int64_t{1} << 25;
+constexpr int64_t kMaximumSteps = int64_t{1} << 24;
 
 int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
@@ -35,7 +35,7 @@ class Search {
 
  private:
   struct Level {
-    std::vector<int32_t> atoms = {};                 // derived atoms that become known here
+    std::vector<int32_t> atoms = {};                  // derived atoms that become known here
     std::vector<const Constraint*> constraints = {};  // constraints that can be tested here
   };
   struct LinearTest {  // a constraint on the last loop x: coefficient * x + rest
@@ -163,7 +163,8 @@ class Search {
         std::vector<Run> kept;
         for (const Run run : intervals_) {
           if (run.begin < std::min(run.end, at)) kept.push_back({run.begin, std::min(run.end, at)});
-          if (std::max(run.begin, at + 1) < run.end) kept.push_back({std::max(run.begin, at + 1), run.end});
+          if (std::max(run.begin, at + 1) < run.end)
+            kept.push_back({std::max(run.begin, at + 1), run.end});
         }
         intervals_ = std::move(kept);
       }
@@ -176,10 +177,12 @@ class Search {
     for (const Run run : intervals_) {
       const int64_t low = sign > 0 ? rest + run.begin : rest - run.end + 1;
       const int64_t high = low + (run.end - run.begin);
-      for (auto at = set.first_ending_after(low); at != set.runs().end() && at->begin < high; ++at) {
+      for (auto at = set.first_ending_after(low); at != set.runs().end() && at->begin < high;
+           ++at) {
         const int64_t begin = std::max(at->begin, low);
         const int64_t end = std::min(at->end, high);
-        kept.push_back(sign > 0 ? Run{begin - rest, end - rest} : Run{rest - end + 1, rest - begin + 1});
+        kept.push_back(sign > 0 ? Run{begin - rest, end - rest}
+                                : Run{rest - end + 1, rest - begin + 1});
       }
     }
     spend(static_cast<int64_t>(kept.size()));

@@ -20,7 +20,8 @@ constexpr int kMaximumNodes = 80;
 
 class Printer {
  public:
-  Printer(const KernelReader& reader, const ir::Program& program) : reader_(reader), program_(program) {}
+  Printer(const KernelReader& reader, const ir::Program& program)
+      : reader_(reader), program_(program) {}
 
   std::string access(const FoldedAccess& access) const {
     std::string text = program_.tensor(access.base).name;
@@ -67,6 +68,8 @@ class Printer {
       (term.coefficient > 0 ? left : right) = add(term.coefficient > 0 ? left : right, one);
     }
     (guard.value.constant > 0 ? left : right).constant = std::abs(guard.value.constant);
+    const bool flips = left.terms.empty() && guard.kind == Guard::Kind::NonNegative;
+    if (flips) return fmt::format("{} <= {}", linear(right), linear(left));
     return fmt::format("{} {} {}", linear(left), relation, linear(right));
   }
 
@@ -82,7 +85,8 @@ class Printer {
     if (id < nest.loop_count()) return reader_.kernel().loops[static_cast<size_t>(id)].name;
     const Atom& atom = nest.atom(id);
     const auto operand = [&](const Linear& value) {
-      const bool plain = value.terms.size() == 1 && value.constant == 0 && value.terms[0].coefficient == 1;
+      const bool plain =
+          value.terms.size() == 1 && value.constant == 0 && value.terms[0].coefficient == 1;
       return plain ? linear(value) : "(" + linear(value) + ")";
     };
     const auto all = [&] {
@@ -117,50 +121,90 @@ class Printer {
 
   static std::string number(const ScalarNode& node) {
     if (node.type == ir::ElementType::Bool) return node.integer != 0 ? "true" : "false";
-    return ir::is_float(node.type) ? fmt::format("{}", node.constant) : fmt::format("{}", node.integer);
+    return ir::is_float(node.type) ? fmt::format("{}", node.constant)
+                                   : fmt::format("{}", node.integer);
   }
 
   static const char* function(ScalarOp op) {
     switch (op) {
-      case ScalarOp::Abs: return "abs";
-      case ScalarOp::Sign: return "sign";
-      case ScalarOp::Exp: return "exp";
-      case ScalarOp::Log: return "log";
-      case ScalarOp::Log1p: return "log1p";
-      case ScalarOp::Expm1: return "expm1";
-      case ScalarOp::Sqrt: return "sqrt";
-      case ScalarOp::Rsqrt: return "rsqrt";
-      case ScalarOp::Sin: return "sin";
-      case ScalarOp::Cos: return "cos";
-      case ScalarOp::Tan: return "tan";
-      case ScalarOp::Tanh: return "tanh";
-      case ScalarOp::Sinh: return "sinh";
-      case ScalarOp::Cosh: return "cosh";
-      case ScalarOp::Asin: return "asin";
-      case ScalarOp::Acos: return "acos";
-      case ScalarOp::Atan: return "atan";
-      case ScalarOp::Erf: return "erf";
-      case ScalarOp::Lgamma: return "lgamma";
-      case ScalarOp::Sigmoid: return "sigmoid";
-      case ScalarOp::Floor: return "floor";
-      case ScalarOp::Ceil: return "ceil";
-      case ScalarOp::Round: return "round";
-      case ScalarOp::Trunc: return "trunc";
-      case ScalarOp::IsNan: return "isnan";
-      case ScalarOp::IsInf: return "isinf";
-      case ScalarOp::Min: return "min";
-      case ScalarOp::Max: return "max";
-      case ScalarOp::Fmin: return "fmin";
-      case ScalarOp::Fmax: return "fmax";
-      case ScalarOp::Pow: return "pow";
-      case ScalarOp::Atan2: return "atan2";
-      case ScalarOp::BitAnd: return "bitand";
-      case ScalarOp::BitOr: return "bitor";
-      case ScalarOp::BitXor: return "bitxor";
-      case ScalarOp::Shl: return "shl";
-      case ScalarOp::Shr: return "shr";
-      case ScalarOp::Select: return "select";
-      default: return "";
+      case ScalarOp::Abs:
+        return "abs";
+      case ScalarOp::Sign:
+        return "sign";
+      case ScalarOp::Exp:
+        return "exp";
+      case ScalarOp::Log:
+        return "log";
+      case ScalarOp::Log1p:
+        return "log1p";
+      case ScalarOp::Expm1:
+        return "expm1";
+      case ScalarOp::Sqrt:
+        return "sqrt";
+      case ScalarOp::Rsqrt:
+        return "rsqrt";
+      case ScalarOp::Sin:
+        return "sin";
+      case ScalarOp::Cos:
+        return "cos";
+      case ScalarOp::Tan:
+        return "tan";
+      case ScalarOp::Tanh:
+        return "tanh";
+      case ScalarOp::Sinh:
+        return "sinh";
+      case ScalarOp::Cosh:
+        return "cosh";
+      case ScalarOp::Asin:
+        return "asin";
+      case ScalarOp::Acos:
+        return "acos";
+      case ScalarOp::Atan:
+        return "atan";
+      case ScalarOp::Erf:
+        return "erf";
+      case ScalarOp::Lgamma:
+        return "lgamma";
+      case ScalarOp::Sigmoid:
+        return "sigmoid";
+      case ScalarOp::Floor:
+        return "floor";
+      case ScalarOp::Ceil:
+        return "ceil";
+      case ScalarOp::Round:
+        return "round";
+      case ScalarOp::Trunc:
+        return "trunc";
+      case ScalarOp::IsNan:
+        return "isnan";
+      case ScalarOp::IsInf:
+        return "isinf";
+      case ScalarOp::Min:
+        return "min";
+      case ScalarOp::Max:
+        return "max";
+      case ScalarOp::Fmin:
+        return "fmin";
+      case ScalarOp::Fmax:
+        return "fmax";
+      case ScalarOp::Pow:
+        return "pow";
+      case ScalarOp::Atan2:
+        return "atan2";
+      case ScalarOp::BitAnd:
+        return "bitand";
+      case ScalarOp::BitOr:
+        return "bitor";
+      case ScalarOp::BitXor:
+        return "bitxor";
+      case ScalarOp::Shl:
+        return "shl";
+      case ScalarOp::Shr:
+        return "shr";
+      case ScalarOp::Select:
+        return "select";
+      default:
+        return "";
     }
   }
 
@@ -170,21 +214,36 @@ class Printer {
   };
   static std::optional<Infix> infix(ScalarOp op) {
     switch (op) {
-      case ScalarOp::Or: return Infix{"or", 1};
-      case ScalarOp::And: return Infix{"and", 2};
-      case ScalarOp::Less: return Infix{"<", 4};
-      case ScalarOp::LessEqual: return Infix{"<=", 4};
-      case ScalarOp::Greater: return Infix{">", 4};
-      case ScalarOp::GreaterEqual: return Infix{">=", 4};
-      case ScalarOp::Equal: return Infix{"==", 4};
-      case ScalarOp::NotEqual: return Infix{"!=", 4};
-      case ScalarOp::Add: return Infix{"+", 5};
-      case ScalarOp::Sub: return Infix{"-", 5};
-      case ScalarOp::Mul: return Infix{"*", 6};
-      case ScalarOp::Div: return Infix{"/", 6};
-      case ScalarOp::FloorDiv: return Infix{"//", 6};
-      case ScalarOp::Mod: return Infix{"%", 6};
-      default: return std::nullopt;
+      case ScalarOp::Or:
+        return Infix{"or", 1};
+      case ScalarOp::And:
+        return Infix{"and", 2};
+      case ScalarOp::Less:
+        return Infix{"<", 4};
+      case ScalarOp::LessEqual:
+        return Infix{"<=", 4};
+      case ScalarOp::Greater:
+        return Infix{">", 4};
+      case ScalarOp::GreaterEqual:
+        return Infix{">=", 4};
+      case ScalarOp::Equal:
+        return Infix{"==", 4};
+      case ScalarOp::NotEqual:
+        return Infix{"!=", 4};
+      case ScalarOp::Add:
+        return Infix{"+", 5};
+      case ScalarOp::Sub:
+        return Infix{"-", 5};
+      case ScalarOp::Mul:
+        return Infix{"*", 6};
+      case ScalarOp::Div:
+        return Infix{"/", 6};
+      case ScalarOp::FloorDiv:
+        return Infix{"//", 6};
+      case ScalarOp::Mod:
+        return Infix{"%", 6};
+      default:
+        return std::nullopt;
     }
   }
 
@@ -227,15 +286,24 @@ class Printer {
 
 const char* reduction_name(Reduction reduction) {
   switch (reduction) {
-    case Reduction::None: return "";
-    case Reduction::Sum: return "sum";
-    case Reduction::Product: return "product";
-    case Reduction::Max: return "max";
-    case Reduction::Min: return "min";
-    case Reduction::And: return "all";
-    case Reduction::Or: return "any";
-    case Reduction::ArgMax: return "argmax";
-    case Reduction::ArgMin: return "argmin";
+    case Reduction::None:
+      return "";
+    case Reduction::Sum:
+      return "sum";
+    case Reduction::Product:
+      return "product";
+    case Reduction::Max:
+      return "max";
+    case Reduction::Min:
+      return "min";
+    case Reduction::And:
+      return "all";
+    case Reduction::Or:
+      return "any";
+    case Reduction::ArgMax:
+      return "argmax";
+    case Reduction::ArgMin:
+      return "argmin";
   }
   return "";
 }
@@ -279,7 +347,8 @@ std::string concat_text(const ir::Concat& concat, const ir::Program& program) {
   for (const ir::TensorId input : concat.inputs) {
     inputs += (inputs.empty() ? "" : ", ") + program.tensor(input).name;
   }
-  return fmt::format("{} = concat({}; axis = {})", program.tensor(concat.output).name, inputs, concat.axis);
+  return fmt::format("{} = concat({}; axis = {})", program.tensor(concat.output).name, inputs,
+                     concat.axis);
 }
 
 std::string box_formula(const ir::Kernel& kernel) {

@@ -9,7 +9,8 @@ namespace solar::einsum {
 
 std::string einsum_text(const KernelReader& reader, const ir::Program& program);
 std::string concat_text(const ir::Concat& concat, const ir::Program& program);
-/// The number of points of the loop box in the program's dims, `B*H*S*S*D`; "" if some loop has no dim text.
+/// The number of points of the loop box in the program's dims, `B*H*S*S*D`; "" if some loop has no
+/// dim text.
 std::string box_formula(const ir::Kernel& kernel);
 
 }  // namespace solar::einsum

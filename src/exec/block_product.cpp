@@ -13,8 +13,8 @@ struct Vector {
 
 /// One kRowPanel x kColumnPanel tile, kept in registers over `depth`.
 template <class T>
-SOLAR_INLINE void multiply_tile(const T* __restrict a, const T* __restrict b, T* __restrict c, int64_t depth,
-                                int64_t stride) {
+SOLAR_INLINE void multiply_tile(const T* __restrict a, const T* __restrict b, T* __restrict c,
+                                int64_t depth, int64_t stride) {
   using V = typename Vector<T>::type;
   using U = typename Vector<T>::unaligned;
   constexpr int kLanes = 32 / sizeof(T);
@@ -38,13 +38,13 @@ SOLAR_INLINE void multiply_tile(const T* __restrict a, const T* __restrict b, T*
 }
 
 template <class T>
-SOLAR_INLINE void multiply_all(const T* a, const T* b, T* c, int64_t row_panels, int64_t column_panels, int64_t depth,
-                               int64_t stride) {
+SOLAR_INLINE void multiply_all(const T* a, const T* b, T* c, int64_t row_panels,
+                               int64_t column_panels, int64_t depth, int64_t stride) {
   constexpr int kColumns = kColumnPanel<T>;
   for (int64_t n = 0; n < column_panels; ++n) {
     for (int64_t m = 0; m < row_panels; ++m) {
-      multiply_tile(a + m * depth * kRowPanel, b + n * depth * kColumns, c + m * kRowPanel * stride + n * kColumns,
-                    depth, stride);
+      multiply_tile(a + m * depth * kRowPanel, b + n * depth * kColumns,
+                    c + m * kRowPanel * stride + n * kColumns, depth, stride);
     }
   }
 }
@@ -62,11 +62,16 @@ SOLAR_VECTORISED void multiply_blocks(const float* a, const float* b, float* c, 
                                       int64_t column_panels, int64_t depth, int64_t stride) {
   multiply_all(a, b, c, row_panels, column_panels, depth, stride);
 }
-SOLAR_VECTORISED void multiply_blocks(const double* a, const double* b, double* c, int64_t row_panels,
-                                      int64_t column_panels, int64_t depth, int64_t stride) {
+SOLAR_VECTORISED void multiply_blocks(const double* a, const double* b, double* c,
+                                      int64_t row_panels, int64_t column_panels, int64_t depth,
+                                      int64_t stride) {
   multiply_all(a, b, c, row_panels, column_panels, depth, stride);
 }
-SOLAR_VECTORISED bool all_finite(const float* values, int64_t count) { return finite(values, count); }
-SOLAR_VECTORISED bool all_finite(const double* values, int64_t count) { return finite(values, count); }
+SOLAR_VECTORISED bool all_finite(const float* values, int64_t count) {
+  return finite(values, count);
+}
+SOLAR_VECTORISED bool all_finite(const double* values, int64_t count) {
+  return finite(values, count);
+}
 
 }  // namespace solar::exec

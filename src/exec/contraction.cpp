@@ -7,228 +7,16 @@
 #include <mutex>
 
 #include "exec/block_product.h"
+#include "exec/contraction_plan.h"
 #include "exec/tensor.h"
 
 namespace solar::exec {
 namespace {
 
-constexpr int64_t kRowBlock = 192, kColumnBlock = 256, kDepthBlock = 256;
-constexpr double kProductCost = 0.12;  // ns a multiply-accumulate
-constexpr double kFinishCost = 1;      // ns an output element
-constexpr double kStripOverPoint = 0.4;
-
-/// The loops of one side of the product, or the summed ones; the last runs fastest.
-struct Axes {
-  const Nest* nest = nullptr;
-  std::vector<int> loops = {};
-  int64_t size = 1;
-
-  int64_t inner_extent() const { return nest->extents[static_cast<size_t>(loops.back())]; }
-  void seek(int64_t flat, int64_t* values) const {
-    for (size_t i = loops.size(); i-- > 0;) {
-      const int64_t extent = nest->extents[static_cast<size_t>(loops[i])];
-      values[loops[i]] = flat % extent;
-      flat /= extent;
-    }
-  }
-  void make_last(int loop) {
-    const auto place = std::find(loops.begin(), loops.end(), loop);
-    if (place != loops.end()) std::rotate(place, place + 1, loops.end());
-  }
-};
-
-struct Side {
-  Axes axes = {};
-  int32_t root = -1;
-  int lane = -1;
-  double cost = std::numeric_limits<double>::infinity();  // ns an element packed
-  bool lane_is_summed = false;
-  bool masked = false;  // a guard over summed loops leaves zeros in the packed block
-  int64_t block = 1;
-  StripProgram program = {};
-};
-
-struct Plan {
-  const Nest* nest = nullptr;
-  Axes batch = {}, summed = {};
-  Side rows = {}, columns = {};
-  StripProgram guards = {};  // those over output elements alone
-  bool guarded = false;
-  std::optional<StripProgram> init = {}, otherwise = {};
-};
-
-Axes axes_of(const Nest& nest, uint64_t loops) {
-  Axes axes = {.nest = &nest};
-  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
-    if (((loops >> loop) & 1U) == 0) continue;
-    axes.loops.push_back(loop);
-    axes.size *= nest.extents[static_cast<size_t>(loop)];
-  }
-  return axes;
-}
-
-int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
-
-/// Chooses the lane loops for packing: each side's own loop, or the summed loop that runs fastest in both.
-void choose_lanes(Plan& plan) {
-  const Nest& nest = *plan.nest;
-  const auto own = [&](const Side& side) {
-    Side best = side;
-    for (const int loop : side.axes.loops) {
-      const double cost = lane_cost(nest, loop, {side.root});
-      if (cost < best.cost) best.cost = cost, best.lane = loop;
-    }
-    return best;
-  };
-  const Side own_rows = own(plan.rows), own_columns = own(plan.columns);
-  const auto with_summed = [&](const Side& side, int loop) {
-    Side result = side;
-    const double cost = lane_cost(nest, loop, {side.root});
-    if (cost < side.cost) result.cost = cost, result.lane = loop, result.lane_is_summed = true;
-    return result;
-  };
-  double best = std::numeric_limits<double>::infinity();
-  int fastest = -1;
-  for (const int loop : plan.summed.loops) {
-    const Side rows = with_summed(own_rows, loop), columns = with_summed(own_columns, loop);
-    const double cost =
-        rows.cost * static_cast<double>(rows.axes.size * blocks(columns.axes.size, kColumnBlock)) +
-        columns.cost * static_cast<double>(columns.axes.size * blocks(rows.axes.size, kRowBlock));
-    if (cost >= best) continue;
-    best = cost;
-    fastest = loop;
-    plan.rows = rows;
-    plan.columns = columns;
-  }
-  plan.summed.make_last(fastest);
-  plan.rows.axes.make_last(plan.rows.lane);
-  plan.columns.axes.make_last(plan.columns.lane);
-}
-
-double cost_of(const Plan& plan) {
-  const auto m = static_cast<double>(blocks(plan.rows.axes.size, kRowPanel) * kRowPanel);
-  const auto n = static_cast<double>(blocks(plan.columns.axes.size, 16) * 16);
-  const auto k = static_cast<double>(plan.summed.size);
-  const double packing = k * (plan.rows.cost * m * static_cast<double>(blocks(plan.columns.axes.size, kColumnBlock)) +
-                              plan.columns.cost * n * static_cast<double>(blocks(plan.rows.axes.size, kRowBlock)));
-  return (m * n * (k * kProductCost + kFinishCost) + packing) * static_cast<double>(plan.batch.size);
-}
-
-double cost_of_strips(const Nest& nest, const std::vector<int32_t>& roots) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
-    if (nest.extents[static_cast<size_t>(loop)] > 1) best = std::min(best, lane_cost(nest, loop, roots));
-  }
-  return (best + kStripOverPoint) * static_cast<double>(loop_points(nest));
-}
-
-bool is_contraction(const Nest& nest) {
-  const ir::Kernel& kernel = *nest.kernel;
-  const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
-  if (kernel.reduction != ir::Reduction::Sum || value.op != ScalarOp::Mul || !ir::is_float(value.type)) return false;
-  if (nest.ordered >= 0 || kernel.data_guard >= 0) return false;
-  return nest.guards.empty() || std::none_of(nest.accesses.begin(), nest.accesses.end(),
-                                             [](const NestAccess& access) { return access.data_dependent; });
-}
-
-/// Shares the guards out; false when one ties rows, columns and summed loops together.
-bool place_guards(Plan& plan, uint64_t batch, uint64_t rows, uint64_t columns, uint64_t summed) {
-  const Nest& nest = *plan.nest;
-  const auto atom_loops = loops_of_atoms(nest.atoms);
-  StripSpec row_spec = {.lane = plan.rows.lane, .roots = {plan.rows.root}};
-  StripSpec column_spec = {.lane = plan.columns.lane, .roots = {plan.columns.root}};
-  StripSpec output_spec = {.lane = plan.columns.axes.loops.back()};
-  const uint64_t live = batch | rows | columns | summed;
-  for (const ir::Guard& guard : nest.guards) {
-    const uint64_t loops = loops_of(guard.value, atom_loops) & live;
-    const bool over_sum = (loops & summed) != 0;
-    if (over_sum && (loops & rows) != 0 && (loops & columns) != 0) return false;
-    if (over_sum && nest.kernel->otherwise >= 0) return false;
-    if (!over_sum) output_spec.guards.push_back(guard);
-    if ((loops & columns) == 0) {
-      row_spec.guards.push_back(guard);
-      plan.rows.masked = plan.rows.masked || over_sum;
-    } else {
-      row_spec.clamp_all = true;
-    }
-    if ((loops & rows) == 0) {
-      column_spec.guards.push_back(guard);
-      plan.columns.masked = plan.columns.masked || over_sum;
-    } else {
-      column_spec.clamp_all = true;
-    }
-  }
-  plan.rows.program = compile_strip(nest, row_spec);
-  plan.columns.program = compile_strip(nest, column_spec);
-  plan.guards = compile_strip(nest, output_spec);
-  plan.guarded = !output_spec.guards.empty();
-  const int lane = output_spec.lane;
-  const ir::Kernel& kernel = *nest.kernel;
-  if (kernel.init >= 0) plan.init = compile_strip(nest, {.lane = lane, .roots = {kernel.init}});
-  if (kernel.otherwise >= 0) plan.otherwise = compile_strip(nest, {.lane = lane, .roots = {kernel.otherwise}});
-  return true;
-}
-
-void choose_blocks(Plan& plan, int threads) {
-  plan.rows.block = std::min(plan.rows.axes.size, kRowBlock);
-  plan.columns.block = std::min(plan.columns.axes.size, kColumnBlock);
-  const auto tasks = [&] {
-    return plan.batch.size * blocks(plan.rows.axes.size, plan.rows.block) *
-           blocks(plan.columns.axes.size, plan.columns.block);
-  };
-  while (tasks() < 4 * threads) {
-    if (plan.rows.block >= 96) {
-      plan.rows.block /= 2;
-    } else if (plan.columns.block >= 128) {
-      plan.columns.block /= 2;
-    } else {
-      break;
-    }
-  }
-}
-
-std::optional<Plan> make_plan(const Nest& nest, int threads, bool even_if_slow) {
-  if (!is_contraction(nest)) return std::nullopt;
-  const ir::Kernel& kernel = *nest.kernel;
-  const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
-  const auto atom_loops = loops_of_atoms(nest.atoms);
-  uint64_t live = 0, target = 0, fastest_out = 0;
-  int64_t fastest_stride = INT64_MAX;
-  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
-    const auto l = static_cast<size_t>(loop);
-    if (nest.extents[l] == 1) continue;
-    live |= loop_bit(loop);
-    if (!nest.target[l]) continue;
-    target |= loop_bit(loop);
-    if (std::abs(nest.output_strides[l]) < fastest_stride) {
-      fastest_stride = std::abs(nest.output_strides[l]);
-      fastest_out = loop_bit(loop);
-    }
-  }
-  const uint64_t in_a = loops_of_node(nest, value.a, atom_loops) & live;
-  const uint64_t in_b = loops_of_node(nest, value.b, atom_loops) & live;
-  uint64_t rows = target & in_a & ~in_b, columns = target & in_b & ~in_a;
-  const uint64_t summed = live & ~target, batch = target & ~rows & ~columns;
-  if (rows == 0 || columns == 0 || summed == 0) return std::nullopt;
-  const bool swap = (rows & fastest_out) != 0;
-  if (swap) std::swap(rows, columns);
-  Plan plan;
-  plan.nest = &nest;
-  plan.batch = axes_of(nest, batch);
-  plan.summed = axes_of(nest, summed);
-  plan.rows = {.axes = axes_of(nest, rows), .root = swap ? value.b : value.a};
-  plan.columns = {.axes = axes_of(nest, columns), .root = swap ? value.a : value.b};
-  choose_lanes(plan);
-  if (!even_if_slow && cost_of(plan) > cost_of_strips(nest, {value.a, value.b})) return std::nullopt;
-  if (!place_guards(plan, batch, rows, columns, summed)) return std::nullopt;
-  choose_blocks(plan, threads);
-  return plan;
-}
-
 template <class T>
 class Worker {
  public:
-  explicit Worker(const Plan& plan)
+  explicit Worker(const ContractionPlan& plan)
       : plan_(plan),
         nest_(*plan.nest),
         rows_(plan.rows.program),
@@ -240,7 +28,9 @@ class Worker {
     const int64_t rows = blocks(plan.rows.block, kRowPanel) * kRowPanel;
     stride_ = blocks(plan.columns.block, kColumnPanel<T>) * kColumnPanel<T>;
     depth_ = std::min(kDepthBlock, plan.summed.size);
-    const auto room = [](int64_t count) { return allocate_bytes(count * static_cast<int64_t>(sizeof(T))); };
+    const auto room = [](int64_t count) {
+      return allocate_bytes(count * static_cast<int64_t>(sizeof(T)));
+    };
     a_ = room(rows * depth_);
     b_ = room(stride_ * depth_);
     c_ = room(rows * stride_);
@@ -259,13 +49,16 @@ class Worker {
     plan_.batch.seek(task / column_blocks / row_blocks, loops_.data());
     const int64_t m1 = std::min(m0 + plan_.rows.block, plan_.rows.axes.size);
     const int64_t n1 = std::min(n0 + plan_.columns.block, plan_.columns.axes.size);
-    const int64_t row_panels = blocks(m1 - m0, kRowPanel), column_panels = blocks(n1 - n0, kColumnPanel<T>);
+    const int64_t row_panels = blocks(m1 - m0, kRowPanel),
+                  column_panels = blocks(n1 - n0, kColumnPanel<T>);
     std::memset(c_.get(), 0, static_cast<size_t>(row_panels * kRowPanel * stride_) * sizeof(T));
     for (int64_t k0 = 0; k0 < plan_.summed.size; k0 += depth_) {
       if (context.cancelled()) return KernelStatus::Cancelled;
       const int64_t k1 = std::min(k0 + depth_, plan_.summed.size);
-      if (!pack(plan_.rows, rows_, kRowPanel, {m0, m1}, {k0, k1}, data(a_))) return KernelStatus::Failed;
-      if (!pack(plan_.columns, columns_, kColumnPanel<T>, {n0, n1}, {k0, k1}, data(b_))) return KernelStatus::Failed;
+      if (!pack(plan_.rows, rows_, kRowPanel, {m0, m1}, {k0, k1}, data(a_)))
+        return KernelStatus::Failed;
+      if (!pack(plan_.columns, columns_, kColumnPanel<T>, {n0, n1}, {k0, k1}, data(b_)))
+        return KernelStatus::Failed;
       const int64_t depth = k1 - k0;
       if ((plan_.columns.masked && !all_finite(data(a_), row_panels * kRowPanel * depth)) ||
           (plan_.rows.masked && !all_finite(data(b_), column_panels * kColumnPanel<T> * depth))) {
@@ -288,7 +81,9 @@ class Worker {
     int64_t end = 0;
   };
 
-  static T* data(const std::shared_ptr<std::byte>& bytes) { return reinterpret_cast<T*>(bytes.get()); }
+  static T* data(const std::shared_ptr<std::byte>& bytes) {
+    return reinterpret_cast<T*>(bytes.get());
+  }
 
   bool run_strip(StripRunner& runner, int64_t first, int64_t count) {
     if (runner.run(loops_.data(), first, static_cast<int>(count))) return true;
@@ -296,13 +91,16 @@ class Worker {
     return false;
   }
 
-  /// Evaluates own x depth into panels of `width` own elements, zero where guards fail and in the last panel's rest.
+  /// Evaluates own x depth into panels of `width` own elements, zero where guards fail and in the
+  /// last panel's rest.
   bool pack(const Side& side, StripRunner& runner, int64_t width, Range own, Range depth, T* out) {
     const int64_t deep = depth.end - depth.begin;
-    std::memset(out, 0, static_cast<size_t>(blocks(own.end - own.begin, width) * width * deep) * sizeof(T));
+    std::memset(out, 0,
+                static_cast<size_t>(blocks(own.end - own.begin, width) * width * deep) * sizeof(T));
     const Axes& along = side.lane_is_summed ? plan_.summed : side.axes;  // the lanes
     const Axes& across = side.lane_is_summed ? side.axes : plan_.summed;
-    const Range along_range = side.lane_is_summed ? depth : own, across_range = side.lane_is_summed ? own : depth;
+    const Range along_range = side.lane_is_summed ? depth : own,
+                across_range = side.lane_is_summed ? own : depth;
     const int64_t inner = along.inner_extent();
     for (int64_t at = across_range.begin; at < across_range.end; ++at) {
       across.seek(at, loops_.data());
@@ -335,7 +133,8 @@ class Worker {
   }
 
   /// Values along a side's own axis: `width` together, then on to the next panel.
-  static void write_row(const StripRunner& runner, T* out, int64_t offset, int64_t width, int64_t panel) {
+  static void write_row(const StripRunner& runner, T* out, int64_t offset, int64_t width,
+                        int64_t panel) {
     const Lanes& lanes = runner.lanes();
     const Operand value = runner.root(0);
     const T* from = static_cast<const T*>(value.data);
@@ -365,14 +164,16 @@ class Worker {
       axes.seek(begin, loops_.data());
       loops_[lane] = 0;
       int64_t position = begin % inner * nest_.output_strides[lane];
-      for (size_t loop = 0; loop < loops_.size(); ++loop) position += loops_[loop] * nest_.output_strides[loop];
+      for (size_t loop = 0; loop < loops_.size(); ++loop)
+        position += loops_[loop] * nest_.output_strides[loop];
       const T* segment = sums + (begin - columns.begin);
       Operand result = {segment, false};
       if (init_ || plan_.guarded) {
         if (!finish_segment(segment, type, begin % inner, count)) return false;
         result.data = final_.data();
       }
-      store_strided(nest_.output.type, nest_.output.data, position, nest_.output_strides[lane], result, count);
+      store_strided(nest_.output.type, nest_.output.data, position, nest_.output_strides[lane],
+                    result, count);
       begin = end;
     }
     // The strips of packing see only their own loops; leave no summed or column value behind.
@@ -399,13 +200,14 @@ class Worker {
     if (!run_strip(guards_, first, count)) return false;
     const Lanes& lanes = guards_.lanes();
     for (int j = 0; j < lanes.count; ++j) {
-      const auto lane = static_cast<size_t>(lanes.list != nullptr ? lanes.list[j] : lanes.begin + j);
+      const auto lane =
+          static_cast<size_t>(lanes.list != nullptr ? lanes.list[j] : lanes.begin + j);
       final_[lane] = sums_[lane];
     }
     return true;
   }
 
-  const Plan& plan_;
+  const ContractionPlan& plan_;
   const Nest& nest_;
   StripRunner rows_, columns_, guards_;
   std::optional<StripRunner> init_ = {}, otherwise_ = {};
@@ -418,7 +220,7 @@ class Worker {
 };
 
 template <class T>
-KernelResult run_plan(const Plan& plan, const RunContext& context) {
+KernelResult run_plan(const ContractionPlan& plan, const RunContext& context) {
   const int64_t tasks = plan.batch.size * blocks(plan.rows.axes.size, plan.rows.block) *
                         blocks(plan.columns.axes.size, plan.columns.block);
   TaskQueue queue(tasks, 1);
@@ -438,7 +240,8 @@ KernelResult run_plan(const Plan& plan, const RunContext& context) {
       const KernelStatus status = worker.run(chunk.begin, context);
       if (status == KernelStatus::Failed || status == KernelStatus::NotApplicable) {
         const std::lock_guard lock(mutex);
-        if (queue.fail(chunk.begin)) result = {status, status == KernelStatus::Failed ? worker.fault() : Fault{}};
+        if (queue.fail(chunk.begin))
+          result = {status, status == KernelStatus::Failed ? worker.fault() : Fault{}};
       }
       if (member == 0 && context.finished) {
         context.finished(plan.rows.block * plan.columns.block * plan.summed.size);
@@ -450,16 +253,19 @@ KernelResult run_plan(const Plan& plan, const RunContext& context) {
   } else {
     context.team->run(work);
   }
-  if (result.status == KernelStatus::Done && context.cancelled()) result.status = KernelStatus::Cancelled;
+  if (result.status == KernelStatus::Done && context.cancelled())
+    result.status = KernelStatus::Cancelled;
   return result;
 }
 
 }  // namespace
 
 KernelResult run_contraction(const Nest& nest, const RunContext& context, bool even_if_slow) {
-  const std::optional<Plan> plan = make_plan(nest, context.team->size(), even_if_slow);
+  const std::optional<ContractionPlan> plan =
+      plan_contraction(nest, context.team->size(), even_if_slow);
   if (!plan) return {KernelStatus::NotApplicable, {}};
-  if (ir::compute_type(nest.output.type) == ComputeType::F64) return run_plan<double>(*plan, context);
+  if (ir::compute_type(nest.output.type) == ComputeType::F64)
+    return run_plan<double>(*plan, context);
   return run_plan<float>(*plan, context);
 }
 

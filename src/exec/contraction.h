@@ -1,13 +1,15 @@
 #pragma once
-// Sums of products of two expressions, as matrix products: both expressions are evaluated by strips into packed
-// blocks, which a register-blocked loop multiplies.
+// Sums of products of two expressions, as matrix products: both expressions are evaluated by strips
+// into packed blocks, which a register-blocked loop multiplies.
 
 #include "exec/kernel_run.h"
 
 namespace solar::exec {
 
-/// NotApplicable when the kernel is no such sum, is too small to gain, or holds infinities or NaNs beside guards
-/// (a packed zero would turn them into NaNs). `even_if_slow` leaves out the second reason, for tests.
-KernelResult run_contraction(const Nest& nest, const RunContext& context, bool even_if_slow = false);
+/// NotApplicable when the kernel is no such sum, is too small to gain, or holds infinities or NaNs
+/// beside guards (a packed zero would turn them into NaNs). `even_if_slow` leaves out the second
+/// reason, for tests.
+KernelResult run_contraction(const Nest& nest, const RunContext& context,
+                             bool even_if_slow = false);
 
 }  // namespace solar::exec

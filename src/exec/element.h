@@ -1,7 +1,8 @@
 #pragma once
-// One element of each type: how it is kept in memory, and the exact conversions between that and the type it is
-// computed in. Narrowing rounds to nearest even. f8e4m3 has no infinity (overflow gives NaN); f4e2m1 has neither
-// infinity nor NaN (both give +-6). f4e2m1 and i4 take one byte in memory, in its low four bits.
+// One element of each type: how it is kept in memory, and the exact conversions between that and
+// the type it is computed in. Narrowing rounds to nearest even. f8e4m3 has no infinity (overflow
+// gives NaN); f4e2m1 has neither infinity nor NaN (both give +-6). f4e2m1 and i4 take one byte in
+// memory, in its low four bits.
 
 #include <array>
 #include <bit>
@@ -32,8 +33,8 @@ inline constexpr SmallFloat kF8E4M3 = {3, 7, 0x7e, 0x7f, 0x7f, 0x80};
 inline constexpr SmallFloat kF8E5M2 = {2, 15, 0x7b, 0x7c, 0x7f, 0x80};
 inline constexpr SmallFloat kF4E2M1 = {1, 1, 7, 7, 7, 8};
 
-/// Rounds a double once. The code of a value is its exponent and mantissa read as one integer, so a mantissa that
-/// rounds up to the next power of two carries into the exponent by itself.
+/// Rounds a double once. The code of a value is its exponent and mantissa read as one integer, so a
+/// mantissa that rounds up to the next power of two carries into the exponent by itself.
 inline uint16_t encode_small(double x, const SmallFloat& format) {
   const int sign = std::signbit(x) ? format.sign : 0;
   if (std::isnan(x)) return static_cast<uint16_t>(sign | format.nan);
@@ -42,7 +43,8 @@ inline uint16_t encode_small(double x, const SmallFloat& format) {
   if (magnitude == 0) return static_cast<uint16_t>(sign);
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias);
   if (exponent > format.bias + 1) return static_cast<uint16_t>(sign | format.overflow);
-  const int scaled = static_cast<int>(std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent)));
+  const int scaled =
+      static_cast<int>(std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent)));
   const int code = ((exponent + format.bias - 1) << format.mantissa_bits) + scaled;
   return static_cast<uint16_t>(sign | (code > format.largest ? format.overflow : code));
 }
@@ -52,8 +54,9 @@ constexpr float decode_small(int code, const SmallFloat& format) {
   const int magnitude = code & (format.sign - 1);
   float value = 0;
   if (magnitude > format.largest) {
-    value = magnitude == format.overflow && format.overflow != format.nan ? std::numeric_limits<float>::infinity()
-                                                                         : std::numeric_limits<float>::quiet_NaN();
+    value = magnitude == format.overflow && format.overflow != format.nan
+                ? std::numeric_limits<float>::infinity()
+                : std::numeric_limits<float>::quiet_NaN();
   } else {
     const int fraction = magnitude & ((1 << format.mantissa_bits) - 1);
     int exponent = magnitude >> format.mantissa_bits;
@@ -69,7 +72,8 @@ constexpr float decode_small(int code, const SmallFloat& format) {
 template <int N>
 constexpr std::array<float, N> decode_table(const SmallFloat& format) {
   std::array<float, N> table = {};
-  for (int code = 0; code < N; ++code) table[static_cast<size_t>(code)] = decode_small(code, format);
+  for (int code = 0; code < N; ++code)
+    table[static_cast<size_t>(code)] = decode_small(code, format);
   return table;
 }
 inline constexpr std::array<float, 256> kF8E4M3Values = decode_table<256>(kF8E4M3);
@@ -92,7 +96,9 @@ inline uint16_t encode_f16(float x) {
   const uint32_t magnitude = bits & 0x7fffffffU;
   // 0.5 has the spacing of f16's subnormals, so adding it rounds them.
   const uint32_t subnormal =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude < 0x38800000U ? magnitude : 0U) + 0.5F) - 0x3f000000U;
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude < 0x38800000U ? magnitude : 0U) +
+                              0.5F) -
+      0x3f000000U;
   const uint32_t normal = (magnitude + 0xfffU + ((magnitude >> 13) & 1U) - (112U << 23)) >> 13;
   uint32_t code = magnitude < 0x38800000U ? subnormal : normal;
   code = magnitude >= 0x477ff000U ? 0x7c00U : code;
@@ -100,7 +106,9 @@ inline uint16_t encode_f16(float x) {
   return static_cast<uint16_t>(code | sign);
 }
 
-inline float decode_bf16(uint16_t code) { return std::bit_cast<float>(static_cast<uint32_t>(code) << 16); }
+inline float decode_bf16(uint16_t code) {
+  return std::bit_cast<float>(static_cast<uint32_t>(code) << 16);
+}
 
 inline uint16_t encode_bf16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
@@ -113,7 +121,8 @@ inline uint16_t encode_bf16(float x) {
 template <class Float>
 int64_t to_integer(Float x, int64_t lowest, int64_t highest) {
   if (std::isnan(x)) return 0;
-  // Both limits plus or minus one are powers of two, or 2^63, and so exact or correctly compared as floats.
+  // Both limits plus or minus one are powers of two, or 2^63, and so exact or correctly compared as
+  // floats.
   if (x >= static_cast<Float>(highest)) return highest;
   if (x <= static_cast<Float>(lowest)) return lowest;
   return static_cast<int64_t>(x);
@@ -204,29 +213,46 @@ struct Codec<ElementType::F4E2M1> {
 
 /// Calls `function` with Codec<type>{}.
 template <class Function>
-__attribute__((always_inline)) inline decltype(auto) with_codec(ElementType type, Function&& function) {
+__attribute__((always_inline)) inline decltype(auto) with_codec(ElementType type,
+                                                                Function&& function) {
   switch (type) {
-    case ElementType::F64: return function(Codec<ElementType::F64>{});
-    case ElementType::F32: return function(Codec<ElementType::F32>{});
-    case ElementType::F16: return function(Codec<ElementType::F16>{});
-    case ElementType::BF16: return function(Codec<ElementType::BF16>{});
-    case ElementType::F8E4M3: return function(Codec<ElementType::F8E4M3>{});
-    case ElementType::F8E5M2: return function(Codec<ElementType::F8E5M2>{});
-    case ElementType::F4E2M1: return function(Codec<ElementType::F4E2M1>{});
-    case ElementType::I64: return function(Codec<ElementType::I64>{});
-    case ElementType::I32: return function(Codec<ElementType::I32>{});
-    case ElementType::I16: return function(Codec<ElementType::I16>{});
-    case ElementType::I8: return function(Codec<ElementType::I8>{});
-    case ElementType::I4: return function(Codec<ElementType::I4>{});
-    case ElementType::U8: return function(Codec<ElementType::U8>{});
-    case ElementType::Bool: break;
+    case ElementType::F64:
+      return function(Codec<ElementType::F64>{});
+    case ElementType::F32:
+      return function(Codec<ElementType::F32>{});
+    case ElementType::F16:
+      return function(Codec<ElementType::F16>{});
+    case ElementType::BF16:
+      return function(Codec<ElementType::BF16>{});
+    case ElementType::F8E4M3:
+      return function(Codec<ElementType::F8E4M3>{});
+    case ElementType::F8E5M2:
+      return function(Codec<ElementType::F8E5M2>{});
+    case ElementType::F4E2M1:
+      return function(Codec<ElementType::F4E2M1>{});
+    case ElementType::I64:
+      return function(Codec<ElementType::I64>{});
+    case ElementType::I32:
+      return function(Codec<ElementType::I32>{});
+    case ElementType::I16:
+      return function(Codec<ElementType::I16>{});
+    case ElementType::I8:
+      return function(Codec<ElementType::I8>{});
+    case ElementType::I4:
+      return function(Codec<ElementType::I4>{});
+    case ElementType::U8:
+      return function(Codec<ElementType::U8>{});
+    case ElementType::Bool:
+      break;
   }
   return function(Codec<ElementType::Bool>{});
 }
 
 /// Bytes of one element in memory (not in DRAM: see ir::storage_bits).
 inline int64_t memory_bytes(ElementType type) {
-  return with_codec(type, [](auto codec) { return static_cast<int64_t>(sizeof(typename decltype(codec)::Storage)); });
+  return with_codec(type, [](auto codec) {
+    return static_cast<int64_t>(sizeof(typename decltype(codec)::Storage));
+  });
 }
 
 struct IntegerRange {
@@ -235,12 +261,18 @@ struct IntegerRange {
 };
 inline IntegerRange integer_range(ElementType type) {
   switch (type) {
-    case ElementType::I32: return {INT32_MIN, INT32_MAX};
-    case ElementType::I16: return {INT16_MIN, INT16_MAX};
-    case ElementType::I8: return {INT8_MIN, INT8_MAX};
-    case ElementType::I4: return {-8, 7};
-    case ElementType::U8: return {0, UINT8_MAX};
-    default: return {INT64_MIN, INT64_MAX};
+    case ElementType::I32:
+      return {INT32_MIN, INT32_MAX};
+    case ElementType::I16:
+      return {INT16_MIN, INT16_MAX};
+    case ElementType::I8:
+      return {INT8_MIN, INT8_MAX};
+    case ElementType::I4:
+      return {-8, 7};
+    case ElementType::U8:
+      return {0, UINT8_MAX};
+    default:
+      return {INT64_MIN, INT64_MAX};
   }
 }
 
@@ -255,8 +287,9 @@ auto cast_value(From x) {
     if constexpr (std::is_floating_point_v<From>) {
       constexpr auto range = [] {
         using S = typename Target::Storage;
-        return type == ElementType::I4 ? IntegerRange{-8, 7}
-                                       : IntegerRange{std::numeric_limits<S>::min(), std::numeric_limits<S>::max()};
+        return type == ElementType::I4
+                   ? IntegerRange{-8, 7}
+                   : IntegerRange{std::numeric_limits<S>::min(), std::numeric_limits<S>::max()};
       }();
       return to_integer(x, range.lowest, range.highest);
     } else {
@@ -274,7 +307,8 @@ auto cast_value(From x) {
                                          : type == ElementType::F8E4M3 ? kF8E4M3
                                          : type == ElementType::F8E5M2 ? kF8E5M2
                                                                        : kF4E2M1;
-    return Target::load(static_cast<typename Target::Storage>(encode_small(static_cast<double>(x), format)));
+    return Target::load(
+        static_cast<typename Target::Storage>(encode_small(static_cast<double>(x), format)));
   }
 }
 

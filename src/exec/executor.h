@@ -1,5 +1,6 @@
 #pragma once
-// Running a verified program on data. The interface is what callers use; interpreter() is the oracle behind it.
+// Running a verified program on data. The interface is what callers use; interpreter() is the
+// oracle behind it.
 
 #include <atomic>
 #include <cstdint>
@@ -19,9 +20,9 @@ namespace solar::exec {
 using Inputs = std::map<std::string, TensorData>;
 
 struct Outputs {
-  std::vector<TensorData> outputs = {};               // in the program's order
-  std::map<std::string, TensorData> states = {};      // updated states, by port name
-  std::map<std::string, TensorData> kept = {};        // RunOptions::keep, by tensor name
+  std::vector<TensorData> outputs = {};           // in the program's order
+  std::map<std::string, TensorData> states = {};  // updated states, by port name
+  std::map<std::string, TensorData> kept = {};    // RunOptions::keep, by tensor name
 };
 
 inline constexpr int64_t kDefaultMemoryLimit = int64_t{10} << 30;
@@ -33,23 +34,27 @@ struct RunOptions {
   std::vector<std::string> keep = {};            // tensors to return besides the outputs
   /// Called on the calling thread now and then: points done, of all.
   std::function<void(int64_t done, int64_t all)> progress = {};
-  const std::atomic<bool>* cancel = nullptr;  // when it turns true, the run ends with an `interrupted` diagnostic
+  const std::atomic<bool>* cancel =
+      nullptr;  // when it turns true, the run ends with an `interrupted` diagnostic
 };
 
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Inputs are checked against the ports (input-tensor), the predicted peak against the limit (memory-limit).
+  /// Inputs are checked against the ports (input-tensor), the predicted peak against the limit
+  /// (memory-limit).
   virtual Result<Outputs> run(const ir::VerifiedProgram& program, const Inputs& inputs,
                               const RunOptions& options = {}) const = 0;
 };
 
 std::unique_ptr<Executor> interpreter();
 
-/// Bytes of the buffers alive at once at worst: inputs and constants throughout, every value from the statement that
-/// defines it to its last use, outputs and kept tensors to the end. Views share their tensor's buffer where strides
-/// can express them. Saturates at INT64_MAX. Work buffers (a few MiB a thread) are not counted.
-int64_t predict_peak_bytes(const ir::VerifiedProgram& program, const std::vector<std::string>& keep = {});
+/// Bytes of the buffers alive at once at worst: inputs and constants throughout, every value from
+/// the statement that defines it to its last use, outputs and kept tensors to the end. Views share
+/// their tensor's buffer where strides can express them. Saturates at INT64_MAX. Work buffers (a
+/// few MiB a thread) are not counted.
+int64_t predict_peak_bytes(const ir::VerifiedProgram& program,
+                           const std::vector<std::string>& keep = {});
 
 /// Loop points of all kernels (guards ignored) plus elements copied. Saturates at INT64_MAX.
 int64_t estimate_points(const ir::VerifiedProgram& program);

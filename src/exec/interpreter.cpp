@@ -24,8 +24,9 @@ Diagnostic problem(DiagnosticKind kind, std::string message, std::string hint = 
 }
 
 /// output[o] = input[subscripts(o)] as a kernel.
-ir::Kernel copy_kernel(const ir::Program& program, TensorId output, TensorId input, std::vector<ir::Atom> atoms,
-                       std::vector<ir::Linear> subscripts, const std::vector<int64_t>& shape) {
+ir::Kernel copy_kernel(const ir::Program& program, TensorId output, TensorId input,
+                       std::vector<ir::Atom> atoms, std::vector<ir::Linear> subscripts,
+                       const std::vector<int64_t>& shape) {
   ir::Kernel kernel;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     kernel.loops.push_back({.name = {}, .extent = shape[axis]});
@@ -33,7 +34,8 @@ ir::Kernel copy_kernel(const ir::Program& program, TensorId output, TensorId inp
   }
   kernel.atoms = std::move(atoms);
   kernel.accesses.push_back({input, std::move(subscripts), false});
-  kernel.nodes.push_back({.op = ir::ScalarOp::Load, .type = program.tensor(input).type, .reference = 0});
+  kernel.nodes.push_back(
+      {.op = ir::ScalarOp::Load, .type = program.tensor(input).type, .reference = 0});
   kernel.output = output;
   kernel.value = 0;
   return kernel;
@@ -45,12 +47,14 @@ ir::Kernel copy_kernel(const ir::Program& program, TensorId output, TensorId inp
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     subscripts.push_back({.terms = {{static_cast<int32_t>(axis), 1}}});
   }
-  return copy_kernel(program, output, input, std::vector<ir::Atom>(shape.size()), std::move(subscripts), shape);
+  return copy_kernel(program, output, input, std::vector<ir::Atom>(shape.size()),
+                     std::move(subscripts), shape);
 }
 
 int thread_count(int wanted) {
   constexpr int kMost = 256;
-  return std::clamp(wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()), 1, kMost);
+  return std::clamp(wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()), 1,
+                    kMost);
 }
 
 class Run {
@@ -79,7 +83,8 @@ class Run {
       SOLAR_TRY(Done step, run_statement(program_.statements[at]));
       static_cast<void>(step);
       for (size_t id = 0; id < data_.size(); ++id) {
-        if (plan_.last_use[id] == static_cast<int32_t>(at) && program_.tensors[id].role == ir::Role::Value) {
+        if (plan_.last_use[id] == static_cast<int32_t>(at) &&
+            program_.tensors[id].role == ir::Role::Value) {
           data_[id].reset();
         }
       }
@@ -91,7 +96,8 @@ class Run {
   Result<Done> check_kept() const {
     for (const std::string& name : options_.keep) {
       if (tensors_named(program_, {name}).empty()) {
-        return problem(DiagnosticKind::UnknownName, fmt::format("the program has no tensor `{}` to keep", name));
+        return problem(DiagnosticKind::UnknownName,
+                       fmt::format("the program has no tensor `{}` to keep", name));
       }
     }
     return Done{};
@@ -100,8 +106,8 @@ class Run {
   Result<Done> check_memory() const {
     if (plan_.peak_bytes <= options_.memory_limit) return Done{};
     return problem(DiagnosticKind::MemoryLimit,
-                   fmt::format("running `{}` would take {} bytes, the limit is {}", program_.name, plan_.peak_bytes,
-                               options_.memory_limit),
+                   fmt::format("running `{}` would take {} bytes, the limit is {}", program_.name,
+                               plan_.peak_bytes, options_.memory_limit),
                    fmt::format("raise {}, or bind smaller dims", options_.memory_option));
   }
 
@@ -114,11 +120,12 @@ class Run {
       if (given == inputs_.end()) {
         problems.push_back(missing_port(port));
       } else if (given->second.type() != port.type || given->second.shape() != port.shape) {
-        problems.push_back(problem(
-            DiagnosticKind::InputTensor,
-            fmt::format("{} `{}` is {}, the tensor given is {}", ir::name(port.role), port.name,
-                        describe(port.type, port.shape), describe(given->second.type(), given->second.shape())),
-            "give the declared type and shape, or bind the dims to the tensor's"));
+        problems.push_back(
+            problem(DiagnosticKind::InputTensor,
+                    fmt::format("{} `{}` is {}, the tensor given is {}", ir::name(port.role),
+                                port.name, describe(port.type, port.shape),
+                                describe(given->second.type(), given->second.shape())),
+                    "give the declared type and shape, or bind the dims to the tensor's"));
       } else {
         data_[index(id)] = normalised(given->second);
       }
@@ -126,7 +133,8 @@ class Run {
     for (size_t id = 0; id < program_.tensors.size() && problems.empty(); ++id) {
       const ir::Tensor& tensor = program_.tensors[id];
       if (tensor.role != ir::Role::Const) continue;
-      SOLAR_TRY(TensorData values, TensorData::from_doubles(tensor.type, tensor.shape, tensor.values));
+      SOLAR_TRY(TensorData values,
+                TensorData::from_doubles(tensor.type, tensor.shape, tensor.values));
       data_[id] = std::move(values);
     }
     if (!problems.empty()) return problems;
@@ -138,8 +146,8 @@ class Run {
     for (const auto& [name, tensor] : inputs_) names.push_back(name);
     const auto near = nearest_names(port.name, names);
     return problem(DiagnosticKind::InputTensor,
-                   fmt::format("{} `{}`: {} is missing from the inputs", ir::name(port.role), port.name,
-                               describe(port.type, port.shape)),
+                   fmt::format("{} `{}`: {} is missing from the inputs", ir::name(port.role),
+                               port.name, describe(port.type, port.shape)),
                    near.empty() ? "" : fmt::format("the inputs hold {}", quoted_choices(near)));
   }
 
@@ -149,7 +157,8 @@ class Run {
     const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
     if (std::all_of(bytes, bytes + tensor.bytes(), [](uint8_t b) { return b <= 1; })) return tensor;
     std::byte* out = tensor.mutable_data();
-    for (int64_t i = 0; i < tensor.bytes(); ++i) out[i] = out[i] != std::byte{0} ? std::byte{1} : std::byte{0};
+    for (int64_t i = 0; i < tensor.bytes(); ++i)
+      out[i] = out[i] != std::byte{0} ? std::byte{1} : std::byte{0};
     return tensor;
   }
 
@@ -159,7 +168,8 @@ class Run {
     const auto& buffer = data_[index(placement.owner)];
     SOLAR_CHECK(buffer.has_value(), "a tensor is read before it is defined or after its last use");
     // Kernels write only to their outputs, whose buffers are not shared yet.
-    auto* data = const_cast<std::byte*>(buffer->data()) + placement.offset * memory_bytes(tensor.type);
+    auto* data =
+        const_cast<std::byte*>(buffer->data()) + placement.offset * memory_bytes(tensor.type);
     return {data, tensor.type, tensor.shape, placement.strides, id};
   }
 
@@ -175,7 +185,8 @@ class Run {
     const int64_t before = done_points_;
     if (options_.progress) {
       context_.finished = [&, before, points](int64_t some) {
-        done_points_ = std::min(saturating_add(done_points_, some * team_.size()), saturating_add(before, points));
+        done_points_ = std::min(saturating_add(done_points_, some * team_.size()),
+                                saturating_add(before, points));
         options_.progress(done_points_, all_points_);
       };
     }
@@ -200,8 +211,8 @@ class Run {
       if (plan_.placements[index(view->output)].owner != view->output) return Done{};
       SOLAR_TRY(Done place, allocate(view->output));
       static_cast<void>(place);
-      const ir::Kernel kernel = copy_kernel(program_, view->output, view->input, view->atoms, view->subscripts,
-                                            program_.tensor(view->output).shape);
+      const ir::Kernel kernel = copy_kernel(program_, view->output, view->input, view->atoms,
+                                            view->subscripts, program_.tensor(view->output).shape);
       return finish(run_kernel(kernel, find_tensor, context_), statement, view->output);
     }
     return run_concat(std::get<ir::Concat>(statement.body), statement);
@@ -221,24 +232,27 @@ class Run {
         }
         return ref;
       };
-      SOLAR_TRY(Done copied, finish(run_kernel(copy_kernel(program_, concat.output, input), find_part, context_),
-                                    statement, concat.output));
+      SOLAR_TRY(Done copied,
+                finish(run_kernel(copy_kernel(program_, concat.output, input), find_part, context_),
+                       statement, concat.output));
       static_cast<void>(copied);
       begin += program_.tensor(input).shape[axis];
     }
     return Done{};
   }
 
-  Result<Done> finish(const KernelResult& result, const ir::Statement& statement, TensorId output) const {
+  Result<Done> finish(const KernelResult& result, const ir::Statement& statement,
+                      TensorId output) const {
     if (result.status == KernelStatus::Done) return Done{};
-    if (result.status == KernelStatus::Cancelled) return problem(DiagnosticKind::Interrupted, "the run was interrupted");
+    if (result.status == KernelStatus::Cancelled)
+      return problem(DiagnosticKind::Interrupted, "the run was interrupted");
     const Fault& fault = result.fault;
-    Diagnostic diagnostic =
-        problem(DiagnosticKind::IndexOutOfRange,
-                fmt::format("computing `{}`: a subscript of `{}` is {} on axis {}, which has extent {}",
-                            program_.tensor(output).name, program_.tensor(fault.tensor).name, fault.index, fault.axis,
-                            fault.extent),
-                "clamp it with `min` and `max`, or guard it with `select`, if the source does");
+    Diagnostic diagnostic = problem(
+        DiagnosticKind::IndexOutOfRange,
+        fmt::format("computing `{}`: a subscript of `{}` is {} on axis {}, which has extent {}",
+                    program_.tensor(output).name, program_.tensor(fault.tensor).name, fault.index,
+                    fault.axis, fault.extent),
+        "clamp it with `min` and `max`, or guard it with `select`, if the source does");
     diagnostic.span = statement.span;
     return diagnostic;
   }
@@ -248,12 +262,16 @@ class Run {
     if (placement.plain) return *data_[index(id)];
     const ir::Tensor& tensor = program_.tensor(id);
     SOLAR_TRY(TensorData result, TensorData::make(tensor.type, tensor.shape));
-    const DataRef to = {result.mutable_data(), tensor.type, tensor.shape, row_major_strides(tensor.shape), id};
+    const DataRef to = {result.mutable_data(), tensor.type, tensor.shape,
+                        row_major_strides(tensor.shape), id};
     // The kernel reads and writes the same tensor: the first question is for its output.
     bool output = true;
-    const auto find_either = [&](TensorId asked) { return std::exchange(output, false) ? to : find(asked); };
+    const auto find_either = [&](TensorId asked) {
+      return std::exchange(output, false) ? to : find(asked);
+    };
     const KernelResult status = run_kernel(copy_kernel(program_, id, id), find_either, context_);
-    if (status.status == KernelStatus::Cancelled) return problem(DiagnosticKind::Interrupted, "the run was interrupted");
+    if (status.status == KernelStatus::Cancelled)
+      return problem(DiagnosticKind::Interrupted, "the run was interrupted");
     return result;
   }
 

@@ -1,11 +1,10 @@
-#include "exec/executor.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "base/diagnostic_text.h"
+#include "exec/executor.h"
 #include "ir/verify.h"
 
 namespace solar::exec {
@@ -52,11 +51,14 @@ Diagnostic failure(const std::string& text, const Inputs& inputs, const RunOptio
 }
 
 TEST(Interpreter, MatrixProductWithInit) {
-  const auto out = run(R"(program p(input a: f32[M, K], input b: f32[K, N], input c: f32[N]) -> (y) {
+  const auto out =
+      run(R"(program p(input a: f32[M, K], input b: f32[K, N], input c: f32[N]) -> (y) {
     dims M = 2, K = 3, N = 2
     kernel y: f32[M, N] { for i:M, j:N, k:K  y[i,j] += a[i,k] * b[k,j]  init c[j] }
-  })", {{"a", tensor(F32, {2, 3}, {1, 2, 3, 4, 5, 6})}, {"b", tensor(F32, {3, 2}, {1, 0, 0, 1, 1, 1})},
-        {"c", tensor(F32, {2}, {10, 20})}});
+  })",
+          {{"a", tensor(F32, {2, 3}, {1, 2, 3, 4, 5, 6})},
+           {"b", tensor(F32, {3, 2}, {1, 0, 0, 1, 1, 1})},
+           {"c", tensor(F32, {2}, {10, 20})}});
   EXPECT_EQ(values(out.outputs[0]), (Values{14, 25, 20, 31}));
 }
 
@@ -66,17 +68,20 @@ TEST(Interpreter, GuardsSkipAndElseFills) {
     kernel up: f32[M] { for i:M where i % 2 == 0  up[i] = x[i // 2]  else -1 }
     kernel tri: f32[N] { for i:N, j:N where j < i  tri[i] += x[j] }
     kernel pad: f32[N] { for i:N where 0 <= i - 2 < N, i != 3  pad[i] = x[i - 2]  else 9 }
-  })", {{"x", counting({5})}});
+  })",
+                       {{"x", counting({5})}});
   EXPECT_EQ(values(out.outputs[0]), (Values{0, -1, 1, -1, 2, -1, 3, -1, 4, -1}));
   EXPECT_EQ(values(out.outputs[1]), (Values{0, 0, 1, 3, 6}));
   EXPECT_EQ(values(out.outputs[2]), (Values{9, 9, 0, 9, 2}));
 }
 
 TEST(Interpreter, ArgReductionsTakeTheFirstOfEqualsAndNan) {
-  const auto out = run(R"(program p(input x: f32[B, N]) -> (v, ix) {
+  const auto out =
+      run(R"(program p(input x: f32[B, N]) -> (v, ix) {
     dims B = 3, N = 4
     kernel v: f32[B], ix: i64[B] { for b:B, j:N  v[b], ix[b] argmax= x[b,j], j }
-  })", {{"x", tensor(F32, {3, 4}, {1, 7, 7, 0, -kInf, -kInf, -kInf, -kInf, 3, kNan, 9, kNan})}});
+  })",
+          {{"x", tensor(F32, {3, 4}, {1, 7, 7, 0, -kInf, -kInf, -kInf, -kInf, 3, kNan, 9, kNan})}});
   EXPECT_EQ(values(out.outputs[1]), (Values{1, 0, 1}));
   EXPECT_EQ(out.outputs[0].get(1), -kInf);
   EXPECT_TRUE(std::isnan(out.outputs[0].get(2)));
@@ -88,10 +93,12 @@ TEST(Interpreter, OrderedLoops) {
     kernel up: f32[N, D] { for seq i:N, d:D  up[i,d] = prev + x[i,d]  init 0 }
     kernel down: f32[N, D] { for revseq i:N, d:D where i != 1  down[i,d] = prev + x[i,d]  init 100  else 0 }
     kernel half: bf16[N] { for seq i:N  half[i] = prev + 1.00390625  init 0 }
-  })", {{"x", counting({4, 2})}});
+  })",
+                       {{"x", counting({4, 2})}});
   EXPECT_EQ(values(out.outputs[0]), (Values{0, 1, 2, 4, 6, 9, 12, 16}));
   EXPECT_EQ(values(out.outputs[1]), (Values{0, 1, 0, 0, 110, 112, 106, 107}));
-  EXPECT_EQ(values(out.outputs[2]), (Values{1, 2, 3, 4}));  // each step's value is rounded before the next reads it
+  EXPECT_EQ(values(out.outputs[2]),
+            (Values{1, 2, 3, 4}));  // each step's value is rounded before the next reads it
 }
 
 TEST(Interpreter, ViewsSharedAndCopied) {
@@ -102,7 +109,8 @@ TEST(Interpreter, ViewsSharedAndCopied) {
     view g = f { (a:4, b) -> b, a }
     slice s = x[reverse, 1:4:2]
     let c = concat(s, x; axis = 1)
-  })", {{"x", counting({2, 4})}});
+  })",
+                       {{"x", counting({2, 4})}});
   EXPECT_EQ(values(out.outputs[0]), (Values{0, 4, 1, 5, 2, 6, 3, 7}));
   EXPECT_EQ(values(out.outputs[1]), (Values{0, 4, 1, 5, 2, 6, 3, 7}));
   EXPECT_EQ(values(out.outputs[2]), (Values{0, 1, 2, 3, 4, 5, 6, 7}));
@@ -115,7 +123,8 @@ TEST(Interpreter, StatesConstsAndKeptTensors) {
     kernel h: f32[2] { for i:2  h[i] = s[i] * k[i] }
     kernel y: f32[2] { for i:2  y[i] = h[i] + 1 }
     update s = y
-  })", {{"s", tensor(F32, {2}, {2, 3})}}, {.keep = {"h"}});
+  })",
+                       {{"s", tensor(F32, {2}, {2, 3})}}, {.keep = {"h"}});
   EXPECT_EQ(values(out.outputs[0]), (Values{2, 13}));
   EXPECT_EQ(values(out.states.at("s")), (Values{2, 13}));
   EXPECT_EQ(values(out.kept.at("h")), (Values{1, 12}));
@@ -130,8 +139,9 @@ TEST(Interpreter, RoundingAndConversions) {
     kernel r: f32[N] { for n:N  r[n] = round(f32(n) * 0.5) }
     kernel d: i64[N] { for n:N  d[n] = q[n] // (q[n] - 1) }
     kernel m: i64[N] { for n:N  m[n] = q[n] % -2 }
-  })", {{"x", tensor(F32, {6}, {-1.9, 300, kNan, kInf, 2049, 0.1})},
-        {"q", tensor(I64, {6}, {-3, -2, -1, 0, 1, 2})}});
+  })",
+                       {{"x", tensor(F32, {6}, {-1.9, 300, kNan, kInf, 2049, 0.1})},
+                        {"q", tensor(I64, {6}, {-3, -2, -1, 0, 1, 2})}});
   EXPECT_EQ(values(out.outputs[0]), (Values{-1, 127, 0, 127, 127, 0}));
   EXPECT_EQ(out.outputs[1].get(4), 2048);
   EXPECT_EQ(values(out.outputs[2]), (Values{0, 50, 100, -106, -56, -6}));
@@ -146,7 +156,8 @@ TEST(Interpreter, NanInExtremes) {
     kernel a: f32[] { for n:N  a[] max= x[n] }
     kernel b: f32[N] { for n:N  b[n] = max(x[n], 1) }
     kernel c: f32[N] { for n:N  c[n] = fmax(x[n], 1) }
-  })", {{"x", tensor(F32, {3}, {0, kNan, 2})}});
+  })",
+                       {{"x", tensor(F32, {3}, {0, kNan, 2})}});
   EXPECT_TRUE(std::isnan(out.outputs[0].get(0)));
   EXPECT_TRUE(std::isnan(out.outputs[1].get(1)));
   EXPECT_EQ(values(out.outputs[2]), (Values{1, 1, 2}));
@@ -157,7 +168,9 @@ TEST(Interpreter, PaddingDoesNotMixWithInfinity) {
   const auto out = run(R"(program p(input x: f32[C, N], input w: f32[O, C, 3]) -> (y) {
     dims C = 32, N = 40, O = 32
     kernel y: f32[O, N] { for o:O, n:N, c:C, r:3 where 0 <= n + r - 1 < N  y[o,n] += x[c, n + r - 1] * w[o,c,r] }
-  })", {{"x", tensor(F32, {32, 40}, Values(32 * 40, 1))}, {"w", tensor(F32, {32, 32, 3}, Values(32 * 32 * 3, kInf))}});
+  })",
+                       {{"x", tensor(F32, {32, 40}, Values(32 * 40, 1))},
+                        {"w", tensor(F32, {32, 32, 3}, Values(32 * 32 * 3, kInf))}});
   for (const double y : values(out.outputs[0])) EXPECT_EQ(y, kInf);
 }
 
@@ -169,7 +182,8 @@ TEST(Interpreter, DataDependentReads) {
   })";
   const Inputs good = {{"table", counting({4, 2})}, {"ids", tensor(I64, {3}, {3, 0, 2})}};
   EXPECT_EQ(values(run(text, good).outputs[1]), (Values{6, 7, 0, 1, 4, 5}));
-  const auto problem = failure(text, {{"table", counting({4, 2})}, {"ids", tensor(I64, {3}, {3, -5, 4})}});
+  const auto problem =
+      failure(text, {{"table", counting({4, 2})}, {"ids", tensor(I64, {3}, {3, -5, 4})}});
   EXPECT_EQ(problem.kind, DiagnosticKind::IndexOutOfRange);
   EXPECT_NE(problem.message.find("`z`"), std::string::npos) << problem.message;
   EXPECT_NE(problem.message.find("`table` is -5 on axis 0"), std::string::npos) << problem.message;
@@ -180,7 +194,9 @@ TEST(Interpreter, ADataDependentReadMayBeGuardedBySelect) {
     dims V = 4, S = 3
     indexed y: f32[S] { for s:S  y[s] = select(ids[s] >= 0, x[ids[s]], -1) }
   })";
-  EXPECT_EQ(values(run(text, {{"x", counting({4})}, {"ids", tensor(I64, {3}, {3, -7, 0})}}).outputs[0]), (Values{3, -1, 0}));
+  EXPECT_EQ(
+      values(run(text, {{"x", counting({4})}, {"ids", tensor(I64, {3}, {3, -7, 0})}}).outputs[0]),
+      (Values{3, -1, 0}));
   EXPECT_EQ(failure(text, {{"x", counting({4})}, {"ids", tensor(I64, {3}, {3, -7, 4})}}).kind,
             DiagnosticKind::IndexOutOfRange);
 }
@@ -212,8 +228,10 @@ TEST(Interpreter, InputsAreChecked) {
   EXPECT_NE(failure(kChain, {{"X", counting({1000})}}).hint.find("`X`"), std::string::npos);
   EXPECT_EQ(failure(kChain, {}).kind, DiagnosticKind::InputTensor);
   EXPECT_EQ(failure(kChain, {{"x", counting({999})}}).kind, DiagnosticKind::InputTensor);
-  EXPECT_EQ(failure(kChain, {{"x", *TensorData::make(F64, {1000})}}).kind, DiagnosticKind::InputTensor);
-  EXPECT_EQ(failure(kChain, {{"x", counting({1000})}}, {.keep = {"nothing"}}).kind, DiagnosticKind::UnknownName);
+  EXPECT_EQ(failure(kChain, {{"x", *TensorData::make(F64, {1000})}}).kind,
+            DiagnosticKind::InputTensor);
+  EXPECT_EQ(failure(kChain, {{"x", counting({1000})}}, {.keep = {"nothing"}}).kind,
+            DiagnosticKind::UnknownName);
 }
 
 TEST(Interpreter, BoolBytesFromOutsideAreNormalised) {
@@ -222,7 +240,8 @@ TEST(Interpreter, BoolBytesFromOutsideAreNormalised) {
   const auto out = run(R"(program p(input x: bool[4]) -> (y, z) {
     kernel y: bool[4] { for i:4  y[i] = x[i] and not (x[i] == false) }
     kernel z: i64[] { for i:4  z[] += i64(x[i]) }
-  })", {{"x", x}});
+  })",
+                       {{"x", x}});
   EXPECT_EQ(values(out.outputs[0]), (Values{0, 1, 1, 1}));
   EXPECT_EQ(out.outputs[1].get(0), 3);
 }
@@ -248,7 +267,8 @@ TEST(Interpreter, ThreadsDoNotChangeTheResult) {
   })";
   auto x = counting({70, 300}), w = counting({90, 300});
   for (int64_t i = 0; i < x.count(); ++i) x.set(i, std::sin(static_cast<double>(i)));
-  const auto one = run(text, {{"x", x}, {"w", w}}, {.threads = 1}), many = run(text, {{"x", x}, {"w", w}}, {.threads = 5});
+  const auto one = run(text, {{"x", x}, {"w", w}}, {.threads = 1}),
+             many = run(text, {{"x", x}, {"w", w}}, {.threads = 5});
   EXPECT_TRUE(one.outputs[0].same_bytes(many.outputs[0]));
   EXPECT_TRUE(one.outputs[1].same_bytes(many.outputs[1]));
 }

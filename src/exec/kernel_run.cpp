@@ -31,14 +31,19 @@ struct Plan {
   std::optional<StripProgram> init = {}, otherwise = {};
 };
 
-int64_t extent(const Nest& nest, int loop) { return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)]; }
+int64_t extent(const Nest& nest, int loop) {
+  return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)];
+}
 
-bool is_arg(Reduction reduction) { return reduction == Reduction::ArgMax || reduction == Reduction::ArgMin; }
+bool is_arg(Reduction reduction) {
+  return reduction == Reduction::ArgMax || reduction == Reduction::ArgMin;
+}
 
 /// The roots that give the value; a sum of float products is not multiplied out.
 std::vector<int32_t> value_roots(const ir::Kernel& kernel, bool& product) {
   const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
-  product = kernel.reduction == Reduction::Sum && value.op == ScalarOp::Mul && ir::is_float(value.type);
+  product =
+      kernel.reduction == Reduction::Sum && value.op == ScalarOp::Mul && ir::is_float(value.type);
   if (product) return {value.a, value.b};
   if (is_arg(kernel.reduction)) return {kernel.value, kernel.second_value};
   return {kernel.value};
@@ -55,7 +60,8 @@ int choose_lane(const Nest& nest, const std::vector<int32_t>& roots) {
     const bool target = nest.target[static_cast<size_t>(loop)];
     if (extent(nest, loop) == 1 || loop == nest.ordered) continue;
     if (nest.ordered >= 0 && !target) continue;
-    if (is_arg(nest.kernel->reduction) && !target && loop != last_reduced) continue;  // keeps the order of ties
+    if (is_arg(nest.kernel->reduction) && !target && loop != last_reduced)
+      continue;  // keeps the order of ties
     const double cost = lane_cost(nest, loop, roots);
     if (cost < best_cost) {
       best = loop;
@@ -78,14 +84,19 @@ Plan make_plan(const Nest& nest) {
     (outer ? plan.outer : plan.inner).push_back(loop);
   }
   plan.points_per_task = extent(nest, plan.lane);
-  if (plan.lane_is_target) plan.points_per_task = std::min<int64_t>(plan.points_per_task, kStripLanes);
+  if (plan.lane_is_target)
+    plan.points_per_task = std::min<int64_t>(plan.points_per_task, kStripLanes);
   if (plan.lane_is_target) plan.strips = (extent(nest, plan.lane) + kStripLanes - 1) / kStripLanes;
   plan.tasks = plan.strips;
   for (const int loop : plan.outer) plan.tasks *= extent(nest, loop);
   for (const int loop : plan.inner) plan.points_per_task *= extent(nest, loop);
-  plan.value = compile_strip(nest, {.lane = plan.lane, .guards = nest.guards, .data_guard = kernel.data_guard, .roots = roots});
-  if (kernel.init >= 0) plan.init = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.init}});
-  if (kernel.otherwise >= 0) plan.otherwise = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.otherwise}});
+  plan.value = compile_strip(
+      nest,
+      {.lane = plan.lane, .guards = nest.guards, .data_guard = kernel.data_guard, .roots = roots});
+  if (kernel.init >= 0)
+    plan.init = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.init}});
+  if (kernel.otherwise >= 0)
+    plan.otherwise = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.otherwise}});
   return plan;
 }
 
@@ -138,9 +149,10 @@ class Worker {
 
   bool run() {
     first_ = plan_.lane_is_target ? strip_ * kStripLanes : 0;
-    count_ = plan_.lane_is_target
-                 ? static_cast<int>(std::min<int64_t>(kStripLanes, extent(nest_, plan_.lane) - first_))
-                 : 1;
+    count_ =
+        plan_.lane_is_target
+            ? static_cast<int>(std::min<int64_t>(kStripLanes, extent(nest_, plan_.lane) - first_))
+            : 1;
     if (nest_.ordered >= 0) return run_ordered();
     if (kernel_.reduction == Reduction::None) return run_map();
     return run_reduction();
@@ -151,9 +163,11 @@ class Worker {
  private:
   int64_t output_position(const std::vector<int64_t>& strides) const {
     int64_t position = 0;
-    for (const int loop : plan_.outer) position += loops_[static_cast<size_t>(loop)] * strides[static_cast<size_t>(loop)];
+    for (const int loop : plan_.outer)
+      position += loops_[static_cast<size_t>(loop)] * strides[static_cast<size_t>(loop)];
     if (nest_.ordered >= 0) {
-      position += loops_[static_cast<size_t>(nest_.ordered)] * strides[static_cast<size_t>(nest_.ordered)];
+      position +=
+          loops_[static_cast<size_t>(nest_.ordered)] * strides[static_cast<size_t>(nest_.ordered)];
     }
     return position + first_ * lane_stride(strides);
   }
@@ -161,7 +175,8 @@ class Worker {
     return plan_.lane < 0 || !plan_.lane_is_target ? 0 : strides[static_cast<size_t>(plan_.lane)];
   }
 
-  void store(const DataRef& to, const std::vector<int64_t>& strides, Operand row, const Lanes& lanes) {
+  void store(const DataRef& to, const std::vector<int64_t>& strides, Operand row,
+             const Lanes& lanes) {
     const int64_t start = output_position(strides), stride = lane_stride(strides);
     if (lanes.list == nullptr) {
       store_strided(to.type, to.data, start + stride * lanes.begin, stride, row, lanes.count);
@@ -170,7 +185,9 @@ class Worker {
       store_indexed(to.type, to.data, positions_.data(), row, lanes.count);
     }
   }
-  void store_row(Operand row) { store(nest_.output, nest_.output_strides, row, {0, count_, nullptr}); }
+  void store_row(Operand row) {
+    store(nest_.output, nest_.output_strides, row, {0, count_, nullptr});
+  }
 
   bool run_strip(StripRunner& runner, int64_t first, int count) {
     if (runner.run(loops_.data(), first, count)) return true;
@@ -236,9 +253,10 @@ class Worker {
       const int64_t extent_of_lane = plan_.lane_is_target ? 1 : extent(nest_, plan_.lane);
       for (int64_t at = 0; at < extent_of_lane; at += kStripLanes) {
         const int64_t first = plan_.lane_is_target ? first_ : at;
-        const int count = plan_.lane_is_target
-                              ? count_
-                              : static_cast<int>(std::min<int64_t>(kStripLanes, extent_of_lane - at));
+        const int count =
+            plan_.lane_is_target
+                ? count_
+                : static_cast<int>(std::min<int64_t>(kStripLanes, extent_of_lane - at));
         if (!run_strip(value_, first, count)) return false;
         if (value_.lanes().count == 0) continue;
         take_points(folds ? part_ : total_);
@@ -263,7 +281,9 @@ class Worker {
     const bool single = !plan_.lane_is_target;
     if (tracks_reached_ && !is_arg(kernel_.reduction)) {
       for (int j = 0; j < (single ? 1 : lanes.count); ++j) {
-        reached_[static_cast<size_t>(single ? 0 : lanes.list != nullptr ? lanes.list[j] : lanes.begin + j)] = 1;
+        reached_[static_cast<size_t>(single                  ? 0
+                                     : lanes.list != nullptr ? lanes.list[j]
+                                                             : lanes.begin + j)] = 1;
       }
     }
     void* row = lane_of(into, type_, single ? 0 : lanes.begin);
@@ -271,8 +291,8 @@ class Worker {
       const ComputeType second_type = ir::compute_type(nest_.second_output.type);
       const int begin = single ? 0 : lanes.begin;
       const ArgRows rows = {row, lane_of(second_, second_type, begin), reached_.data() + begin};
-      accumulate_arg(kernel_.reduction == Reduction::ArgMax, type_, second_type, rows, lanes.list, single,
-                     value_.root(0), value_.root(1), lanes.count);
+      accumulate_arg(kernel_.reduction == Reduction::ArgMax, type_, second_type, rows, lanes.list,
+                     single, value_.root(0), value_.root(1), lanes.count);
     } else if (plan_.product && single) {
       dot(type_, row, value_.root(0), value_.root(1), lanes.count);
     } else if (plan_.product) {
@@ -295,7 +315,8 @@ class Worker {
     }
     store_row({total_.data(), false});
     if (kernel_.second_output) {
-      store(nest_.second_output, nest_.second_strides, {second_.data(), false}, {0, count_, nullptr});
+      store(nest_.second_output, nest_.second_strides, {second_.data(), false},
+            {0, count_, nullptr});
     }
     return true;
   }
@@ -322,85 +343,36 @@ class Worker {
 int64_t identity_bits(Reduction reduction, ElementType type) {
   const auto as_bits = [&](double value, int64_t integer) -> int64_t {
     switch (ir::compute_type(type)) {
-      case ComputeType::F32: return std::bit_cast<int32_t>(static_cast<float>(value));
-      case ComputeType::F64: return std::bit_cast<int64_t>(value);
-      default: return integer;
+      case ComputeType::F32:
+        return std::bit_cast<int32_t>(static_cast<float>(value));
+      case ComputeType::F64:
+        return std::bit_cast<int64_t>(value);
+      default:
+        return integer;
     }
   };
   const double infinity = std::numeric_limits<double>::infinity();
   switch (reduction) {
-    case Reduction::Product: return as_bits(1, 1);
-    case Reduction::And: return 1;
+    case Reduction::Product:
+      return as_bits(1, 1);
+    case Reduction::And:
+      return 1;
     case Reduction::Max:
-    case Reduction::ArgMax: return as_bits(-infinity, type == ElementType::Bool ? 0 : integer_range(type).lowest);
+    case Reduction::ArgMax:
+      return as_bits(-infinity, type == ElementType::Bool ? 0 : integer_range(type).lowest);
     case Reduction::Min:
-    case Reduction::ArgMin: return as_bits(infinity, type == ElementType::Bool ? 1 : integer_range(type).highest);
-    default: return as_bits(0, 0);
+    case Reduction::ArgMin:
+      return as_bits(infinity, type == ElementType::Bool ? 1 : integer_range(type).highest);
+    default:
+      return as_bits(0, 0);
   }
-}
-
-int64_t loop_points(const Nest& nest) {
-  int64_t points = 1;
-  for (const int64_t n : nest.extents) points *= n;
-  return points;
-}
-
-std::vector<int32_t> accesses_under(const Nest& nest, const std::vector<int32_t>& roots) {
-  const auto& nodes = nest.kernel->nodes;
-  std::vector<bool> live(nodes.size(), false);
-  for (const int32_t root : roots) live[static_cast<size_t>(root)] = true;
-  std::vector<int32_t> result;
-  for (size_t i = nodes.size(); i-- > 0;) {
-    if (!live[i]) continue;
-    for (const int32_t operand : {nodes[i].a, nodes[i].b, nodes[i].c}) {
-      if (operand >= 0) live[static_cast<size_t>(operand)] = true;
-    }
-    if (nodes[i].op == ScalarOp::Load) result.push_back(nodes[i].reference);
-  }
-  return result;
-}
-
-double lane_cost(const Nest& nest, int lane, const std::vector<int32_t>& roots) {
-  constexpr double kPerStrip = 60, kPerAtom = 3, kScattered = 1.5, kNear = 0.8, kUnit = 0.2;
-  const auto atom_loops = loops_of_atoms(nest.atoms);
-  const auto varies = [&](const ir::Linear& linear) { return ((loops_of(linear, atom_loops) >> lane) & 1U) != 0; };
-  const auto cost_of = [&](int64_t stride, ElementType type) {
-    if (stride == 0) return 0.02;
-    if (stride == 1) return kUnit;
-    return std::abs(stride) * memory_bytes(type) <= 64 ? kNear : kScattered;
-  };
-  double cost = kPerStrip / static_cast<double>(std::min<int64_t>(extent(nest, lane), kStripLanes));
-  for (const int32_t index : accesses_under(nest, roots)) {
-    const NestAccess& access = nest.accesses[static_cast<size_t>(index)];
-    int64_t stride = 0;
-    bool affine = true;
-    for (const ir::Term& term : access.position.terms) {
-      if (term.atom == lane) stride = term.coefficient;
-      const bool derived = nest.atoms[static_cast<size_t>(term.atom)].kind != ir::Atom::Kind::Loop;
-      affine = affine && !(derived && ((atom_loops[static_cast<size_t>(term.atom)] >> lane) & 1U) != 0);
-    }
-    cost += affine ? cost_of(stride, access.from.type) : kScattered + kPerAtom;
-  }
-  for (const ir::Guard& guard : nest.guards) {
-    const bool ranged = std::all_of(guard.value.terms.begin(), guard.value.terms.end(), [&](const ir::Term& term) {
-      return nest.atoms[static_cast<size_t>(term.atom)].kind == ir::Atom::Kind::Loop;
-    });
-    if (varies(guard.value) && (!ranged || guard.kind == ir::Guard::Kind::NonZero)) cost += kPerAtom;
-  }
-  if (nest.target[static_cast<size_t>(lane)]) {
-    double reduced = 1;
-    for (size_t loop = 0; loop < nest.extents.size(); ++loop) {
-      if (!nest.target[loop]) reduced *= static_cast<double>(nest.extents[loop]);
-    }
-    cost += cost_of(nest.output_strides[static_cast<size_t>(lane)], nest.output.type) * 2 / reduced;
-  }
-  return cost;
 }
 
 KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
   const Plan plan = make_plan(nest);
   const int64_t per_thread = std::max<int64_t>(plan.tasks / (4 * context.team->size()), 1);
-  TaskQueue queue(plan.tasks, std::clamp<int64_t>(kPointsPerChunk / plan.points_per_task, 1, per_thread));
+  TaskQueue queue(plan.tasks,
+                  std::clamp<int64_t>(kPointsPerChunk / plan.points_per_task, 1, per_thread));
   std::mutex mutex;
   KernelResult result;
   const auto work = [&](int member) {
@@ -409,13 +381,15 @@ KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
       const TaskQueue::Chunk chunk = queue.next();
       if (chunk.begin == chunk.end || context.cancelled()) break;
       worker.seek(chunk.begin);
-      for (int64_t task = chunk.begin; task < chunk.end && queue.wanted(task); ++task, worker.next()) {
+      for (int64_t task = chunk.begin; task < chunk.end && queue.wanted(task);
+           ++task, worker.next()) {
         if (worker.run()) continue;
         const std::lock_guard lock(mutex);
         if (queue.fail(task)) result = {KernelStatus::Failed, worker.fault()};
         break;
       }
-      if (member == 0 && context.finished) context.finished((chunk.end - chunk.begin) * plan.points_per_task);
+      if (member == 0 && context.finished)
+        context.finished((chunk.end - chunk.begin) * plan.points_per_task);
     }
   };
   if (plan.tasks * plan.points_per_task <= kPointsPerChunk) {
@@ -423,7 +397,8 @@ KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
   } else {
     context.team->run(work);
   }
-  if (result.status == KernelStatus::Done && context.cancelled()) result.status = KernelStatus::Cancelled;
+  if (result.status == KernelStatus::Done && context.cancelled())
+    result.status = KernelStatus::Cancelled;
   return result;
 }
 

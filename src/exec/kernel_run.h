@@ -34,7 +34,8 @@ KernelResult run_kernel(const ir::Kernel& kernel, const FindData& find, const Ru
 /// The same without the contraction path; for tests that compare the two.
 KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context);
 
-/// Estimated nanoseconds a point when `lane` is the lane loop and the expressions at `roots` are evaluated.
+/// Estimated nanoseconds a point when `lane` is the lane loop and the expressions at `roots` are
+/// evaluated.
 double lane_cost(const Nest& nest, int lane, const std::vector<int32_t>& roots);
 
 /// The accesses that the nodes under `roots` read.

@@ -39,9 +39,11 @@ class Generator {
     make_loops();
     make_atoms();
     make_guards();
-    const ElementType type = contraction_ ? pick({ElementType::F32, ElementType::F32, ElementType::F64, ElementType::F16})
-                                          : pick({ElementType::F32, ElementType::F64, ElementType::BF16, ElementType::I64,
-                                                  ElementType::I32, ElementType::U8, ElementType::Bool});
+    const ElementType type =
+        contraction_
+            ? pick({ElementType::F32, ElementType::F32, ElementType::F64, ElementType::F16})
+            : pick({ElementType::F32, ElementType::F64, ElementType::BF16, ElementType::I64,
+                    ElementType::I32, ElementType::U8, ElementType::Bool});
     make_value(type);
     make_output(type);
     return std::move(case_);
@@ -50,7 +52,9 @@ class Generator {
  private:
   Kernel& kernel() { return case_.kernel; }
   bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
-  int64_t between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+  int64_t between(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
   template <class T>
   T pick(std::initializer_list<T> choices) {
     return choices.begin()[between(0, static_cast<int64_t>(choices.size()) - 1)];
@@ -75,7 +79,8 @@ class Generator {
     if (ordered_ && count == 0) ordered_ = false;
     kernel().target_loops.assign(order.begin(), order.begin() + targets);
     if (ordered_) {
-      kernel().loops[0].order = chance(0.5) ? ir::Loop::Order::Ascending : ir::Loop::Order::Descending;
+      kernel().loops[0].order =
+          chance(0.5) ? ir::Loop::Order::Ascending : ir::Loop::Order::Descending;
       if (kernel().loops[0].extent > 40) kernel().loops[0].extent = 40;
     }
   }
@@ -92,8 +97,8 @@ class Generator {
     return result;
   }
   Guard guard() {
-    const auto kind = pick({Guard::Kind::NonNegative, Guard::Kind::NonNegative, Guard::Kind::NonNegative,
-                            Guard::Kind::NonZero, Guard::Kind::Zero});
+    const auto kind = pick({Guard::Kind::NonNegative, Guard::Kind::NonNegative,
+                            Guard::Kind::NonNegative, Guard::Kind::NonZero, Guard::Kind::Zero});
     return {kind, linear(chance(0.5))};
   }
 
@@ -101,16 +106,18 @@ class Generator {
     if (kernel().loops.empty()) return;
     for (int64_t n = chance(0.4) ? between(1, 3) : 0; n > 0; --n) {
       Atom atom;
-      atom.kind = pick({Atom::Kind::FloorDiv, Atom::Kind::Mod, Atom::Kind::Min, Atom::Kind::Max, Atom::Kind::Select,
-                        Atom::Kind::DataRead});
-      if (contraction_ && atom.kind == Atom::Kind::DataRead && chance(0.8)) atom.kind = Atom::Kind::FloorDiv;
+      atom.kind = pick({Atom::Kind::FloorDiv, Atom::Kind::Mod, Atom::Kind::Min, Atom::Kind::Max,
+                        Atom::Kind::Select, Atom::Kind::DataRead});
+      if (contraction_ && atom.kind == Atom::Kind::DataRead && chance(0.8))
+        atom.kind = Atom::Kind::FloorDiv;
       if (atom.kind == Atom::Kind::DataRead) {
         kernel().indexed = true;
         atom.operands = {linear(false)};
         const auto range = range_of(atom.operands[0]);
         if (range.second - range.first > 5000) continue;
         atom.operands[0].constant -= range.first;
-        auto ids = TensorData::make(pick({ElementType::I64, ElementType::I32, ElementType::I8}), {range.second - range.first + 1});
+        auto ids = TensorData::make(pick({ElementType::I64, ElementType::I32, ElementType::I8}),
+                                    {range.second - range.first + 1});
         for (int64_t i = 0; i < ids->count(); ++i) ids->set_integer(i, between(0, 4));
         atom.tensor = add_input(std::move(*ids));
       } else {
@@ -126,7 +133,8 @@ class Generator {
   }
 
   void make_guards() {
-    for (int64_t n = chance(0.5) ? between(1, 2) : 0; n > 0; --n) kernel().guards.push_back(guard());
+    for (int64_t n = chance(0.5) ? between(1, 2) : 0; n > 0; --n)
+      kernel().guards.push_back(guard());
   }
 
   TensorId add_input(TensorData data) {
@@ -146,7 +154,8 @@ class Generator {
     }
   }
   reference::KernelEvaluator evaluator() {
-    return {kernel(), [this](TensorId id) -> TensorData& { return case_.inputs.at(static_cast<int>(id)); }};
+    return {kernel(),
+            [this](TensorId id) -> TensorData& { return case_.inputs.at(static_cast<int>(id)); }};
   }
   std::pair<int64_t, int64_t> range_of(const Linear& linear, bool guarded = false) {
     int64_t low = INT64_MAX, high = INT64_MIN;
@@ -171,7 +180,9 @@ class Generator {
   }
   int32_t index_node(const Linear& linear) {
     kernel().linears.push_back(linear);
-    return add({.op = ScalarOp::Index, .type = ElementType::I64, .reference = static_cast<int32_t>(kernel().linears.size()) - 1});
+    return add({.op = ScalarOp::Index,
+                .type = ElementType::I64,
+                .reference = static_cast<int32_t>(kernel().linears.size()) - 1});
   }
   int32_t integer_node(int64_t value) { return add({.type = ElementType::I64, .integer = value}); }
 
@@ -180,13 +191,15 @@ class Generator {
     const bool special = chance(0.1);
     for (int64_t i = 0; i < data->count(); ++i) {
       double value = static_cast<double>(between(-16, 16)) / 8;
-      if (special && chance(0.02)) value = pick<double>({std::numeric_limits<double>::infinity(), std::nan(""), -0.0});
+      if (special && chance(0.02))
+        value = pick<double>({std::numeric_limits<double>::infinity(), std::nan(""), -0.0});
       data->set(i, value);
     }
     return std::move(*data);
   }
 
-  /// A load whose subscripts stay inside wherever the guards hold, or, conditional, inside a select on them.
+  /// A load whose subscripts stay inside wherever the guards hold, or, conditional, inside a select
+  /// on them.
   int32_t load(ElementType type, bool targets_only = false) {
     std::vector<Linear> subscripts;
     std::vector<int64_t> shape;
@@ -195,14 +208,18 @@ class Generator {
       if (targets_only) {
         subscript.terms.clear();
         for (const int32_t loop : kernel().target_loops) {
-          if (kernel().loops[static_cast<size_t>(loop)].order == ir::Loop::Order::Any && chance(0.5)) subscript.terms.push_back({loop, 1});
+          if (kernel().loops[static_cast<size_t>(loop)].order == ir::Loop::Order::Any &&
+              chance(0.5))
+            subscript.terms.push_back({loop, 1});
         }
-        std::sort(subscript.terms.begin(), subscript.terms.end(), [](auto a, auto b) { return a.atom < b.atom; });
+        std::sort(subscript.terms.begin(), subscript.terms.end(),
+                  [](auto a, auto b) { return a.atom < b.atom; });
       }
       const auto range = range_of(subscript, !targets_only);
       subscript.constant -= range.first;
       int64_t extent = range.second - range.first + 1;
-      if (kernel().indexed && reads_data(subscript) && extent > 1 && chance(0.1)) --extent;  // leaves its axis
+      if (kernel().indexed && reads_data(subscript) && extent > 1 && chance(0.1))
+        --extent;  // leaves its axis
       int64_t elements = extent;
       for (const int64_t n : shape) elements *= n;
       if (elements > 200000) continue;
@@ -218,8 +235,10 @@ class Generator {
     const auto reference = static_cast<int32_t>(kernel().accesses.size()) - 1;
     if (!conditional) return add({.op = ScalarOp::Load, .type = type, .reference = reference});
     const int32_t at = index_node(subscripts[0]);
-    const int32_t low = add({.op = ScalarOp::GreaterEqual, .type = ElementType::Bool, .a = at, .b = integer_node(0)});
-    const int32_t high = add({.op = ScalarOp::Less, .type = ElementType::Bool, .a = at, .b = integer_node(shape[0])});
+    const int32_t low = add(
+        {.op = ScalarOp::GreaterEqual, .type = ElementType::Bool, .a = at, .b = integer_node(0)});
+    const int32_t high = add(
+        {.op = ScalarOp::Less, .type = ElementType::Bool, .a = at, .b = integer_node(shape[0])});
     const int32_t both = add({.op = ScalarOp::And, .type = ElementType::Bool, .a = low, .b = high});
     const int32_t taken = add({.op = ScalarOp::Load, .type = type, .reference = reference});
     const int32_t other = constant(type);
@@ -247,26 +266,37 @@ class Generator {
       if (chance(0.5)) {
         const auto of = pick({ElementType::F32, ElementType::I64, ElementType::F64});
         const int32_t a = expression(of, depth - 1), b = expression(of, depth - 1);
-        const auto op = pick({ScalarOp::Less, ScalarOp::LessEqual, ScalarOp::Greater, ScalarOp::GreaterEqual, ScalarOp::Equal, ScalarOp::NotEqual});
+        const auto op = pick({ScalarOp::Less, ScalarOp::LessEqual, ScalarOp::Greater,
+                              ScalarOp::GreaterEqual, ScalarOp::Equal, ScalarOp::NotEqual});
         return add({.op = op, .type = type, .a = a, .b = b});
       }
       const int32_t a = expression(type, depth - 1);
       if (chance(0.3)) return add({.op = ScalarOp::Not, .type = type, .a = a});
       const int32_t b = expression(type, depth - 1);
-      return add({.op = pick({ScalarOp::And, ScalarOp::Or, ScalarOp::Equal}), .type = type, .a = a, .b = b});
+      return add({.op = pick({ScalarOp::And, ScalarOp::Or, ScalarOp::Equal}),
+                  .type = type,
+                  .a = a,
+                  .b = b});
     }
     if (chance(0.2)) {
-      const int32_t a = expression(pick({ElementType::F32, ElementType::F64, ElementType::I64, ElementType::Bool, ElementType::I32}), depth - 1);
+      const int32_t a = expression(pick({ElementType::F32, ElementType::F64, ElementType::I64,
+                                         ElementType::Bool, ElementType::I32}),
+                                   depth - 1);
       return add({.op = ScalarOp::Cast, .type = type, .a = a});
     }
     const bool real = ir::is_float(type);
     if (chance(0.3)) {
-      const auto op = real ? pick({ScalarOp::Neg, ScalarOp::Abs, ScalarOp::Sign, ScalarOp::Exp, ScalarOp::Tanh, ScalarOp::Sigmoid, ScalarOp::Floor, ScalarOp::Round})
-                           : pick({ScalarOp::Neg, ScalarOp::Abs, ScalarOp::Sign});
+      const auto op =
+          real ? pick({ScalarOp::Neg, ScalarOp::Abs, ScalarOp::Sign, ScalarOp::Exp, ScalarOp::Tanh,
+                       ScalarOp::Sigmoid, ScalarOp::Floor, ScalarOp::Round})
+               : pick({ScalarOp::Neg, ScalarOp::Abs, ScalarOp::Sign});
       return add({.op = op, .type = type, .a = expression(type, depth - 1)});
     }
-    const auto op = real ? pick({ScalarOp::Add, ScalarOp::Sub, ScalarOp::Mul, ScalarOp::Max, ScalarOp::Min, ScalarOp::Fmax, ScalarOp::Fmin})
-                         : pick({ScalarOp::Add, ScalarOp::Sub, ScalarOp::Mul, ScalarOp::FloorDiv, ScalarOp::Mod, ScalarOp::Max, ScalarOp::Min, ScalarOp::BitAnd, ScalarOp::BitXor});
+    const auto op =
+        real ? pick({ScalarOp::Add, ScalarOp::Sub, ScalarOp::Mul, ScalarOp::Max, ScalarOp::Min,
+                     ScalarOp::Fmax, ScalarOp::Fmin})
+             : pick({ScalarOp::Add, ScalarOp::Sub, ScalarOp::Mul, ScalarOp::FloorDiv, ScalarOp::Mod,
+                     ScalarOp::Max, ScalarOp::Min, ScalarOp::BitAnd, ScalarOp::BitXor});
     const int32_t a = expression(type, depth - 1), b = expression(type, depth - 1);
     return add({.op = op, .type = type, .a = a, .b = b});
   }
@@ -290,28 +320,34 @@ class Generator {
     } else if (ordered_) {
       const int32_t previous = add({.op = ScalarOp::Prev, .type = type});
       const int32_t other = expression(type, 1);
-      const auto op = type == ElementType::Bool ? ScalarOp::And : pick({ScalarOp::Add, ScalarOp::Max});
+      const auto op =
+          type == ElementType::Bool ? ScalarOp::And : pick({ScalarOp::Add, ScalarOp::Max});
       k.value = add({.op = op, .type = type, .a = previous, .b = other});
     } else {
       k.value = expression(type, 2);
       if (k.target_loops.size() < k.loops.size()) {
-        k.reduction = type == ElementType::Bool ? pick({Reduction::And, Reduction::Or})
-                                                : pick({Reduction::Sum, Reduction::Sum, Reduction::Max, Reduction::Min,
-                                                        Reduction::ArgMax, Reduction::ArgMin, Reduction::Product});
-        if (k.reduction == Reduction::ArgMax || k.reduction == Reduction::ArgMin) k.second_value = index_node(linear(false));
+        k.reduction = type == ElementType::Bool
+                          ? pick({Reduction::And, Reduction::Or})
+                          : pick({Reduction::Sum, Reduction::Sum, Reduction::Max, Reduction::Min,
+                                  Reduction::ArgMax, Reduction::ArgMin, Reduction::Product});
+        if (k.reduction == Reduction::ArgMax || k.reduction == Reduction::ArgMin)
+          k.second_value = index_node(linear(false));
       }
     }
     const bool arg = k.second_value >= 0;
     if (!contraction_ && chance(0.15) && k.indexed) k.data_guard = expression(ElementType::Bool, 1);
-    const bool needs_else = k.reduction == Reduction::None && (!k.guards.empty() || k.data_guard >= 0);
-    if (ordered_ || (!arg && k.reduction != Reduction::None && chance(0.4))) k.init = chance(0.5) ? load(type, true) : constant(type);
+    const bool needs_else =
+        k.reduction == Reduction::None && (!k.guards.empty() || k.data_guard >= 0);
+    if (ordered_ || (!arg && k.reduction != Reduction::None && chance(0.4)))
+      k.init = chance(0.5) ? load(type, true) : constant(type);
     if (needs_else || chance(0.3)) k.otherwise = chance(0.5) ? load(type, true) : constant(type);
   }
 
   void make_output(ElementType type) {
     Kernel& k = kernel();
     std::vector<int64_t> shape;
-    for (const int32_t loop : k.target_loops) shape.push_back(k.loops[static_cast<size_t>(loop)].extent);
+    for (const int32_t loop : k.target_loops)
+      shape.push_back(k.loops[static_cast<size_t>(loop)].extent);
     k.output = static_cast<TensorId>(1000);
     case_.outputs.emplace(1000, *TensorData::make(type, shape));
     if (k.second_value >= 0) {
@@ -330,7 +366,8 @@ FindData finder(Case& c, std::map<int, TensorData>& outputs) {
   return [&c, &outputs](TensorId id) {
     const int i = static_cast<int>(id);
     TensorData& data = i >= 1000 ? outputs.at(i) : c.inputs.at(i);
-    return DataRef{data.mutable_data(), data.type(), data.shape(), row_major_strides(data.shape()), id};
+    return DataRef{data.mutable_data(), data.type(), data.shape(), row_major_strides(data.shape()),
+                   id};
   };
 }
 
@@ -339,26 +376,30 @@ FindData finder(Case& c, std::map<int, TensorData>& outputs) {
   for (int64_t i = 0; i < a.count(); ++i) {
     if (!ir::is_float(a.type())) {
       if (a.get_integer(i) == b.get_integer(i)) continue;
-      return ::testing::AssertionFailure() << "element " << i << ": " << a.get_integer(i) << ", expected " << b.get_integer(i);
+      return ::testing::AssertionFailure()
+             << "element " << i << ": " << a.get_integer(i) << ", expected " << b.get_integer(i);
     }
     const double x = a.get(i), y = b.get(i);
     if (std::isnan(x) && std::isnan(y)) continue;
     if (x == y) continue;
-    const double tolerance = 4 * std::max(ir::epsilon(a.type()), 1e-6) * std::max({std::fabs(x), std::fabs(y), scale});
+    const double tolerance =
+        4 * std::max(ir::epsilon(a.type()), 1e-6) * std::max({std::fabs(x), std::fabs(y), scale});
     if (std::fabs(x - y) <= tolerance) continue;
     return ::testing::AssertionFailure() << "element " << i << ": " << x << ", expected " << y;
   }
   return ::testing::AssertionSuccess();
 }
 
-uint64_t first_seed() {
-  const char* given = std::getenv("SOLAR_SEED");
-  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* given = std::getenv(name);
+  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
 }
 
 TEST(KernelRun, RandomKernelsAgreeWithThePointwiseReference) {
-  const bool one = std::getenv("SOLAR_SEED") != nullptr;
-  const uint64_t begin = first_seed(), count = one ? 1 : 1500;
+  // SOLAR_SEED=n replays one kernel; SOLAR_CASES=n tries more from it on.
+  const uint64_t begin = from_environment("SOLAR_SEED", 1);
+  const bool one = std::getenv("SOLAR_SEED") != nullptr && std::getenv("SOLAR_CASES") == nullptr;
+  const uint64_t count = one ? 1 : from_environment("SOLAR_CASES", 400);
   ThreadTeam team(2);
   const RunContext context = {.team = &team};
   int packed = 0;
@@ -375,9 +416,11 @@ TEST(KernelRun, RandomKernelsAgreeWithThePointwiseReference) {
     } catch (const reference::OutOfRange&) {
       leaves = true;
     }
-    const double points = static_cast<double>(loop_points(make_nest(c.kernel, finder(c, c.outputs))));
+    const double points =
+        static_cast<double>(loop_points(make_nest(c.kernel, finder(c, c.outputs))));
     std::map<int, TensorData> fast = c.outputs, strips = c.outputs;
-    const KernelResult by_strips = run_kernel_by_strips(make_nest(c.kernel, finder(c, strips)), context);
+    const KernelResult by_strips =
+        run_kernel_by_strips(make_nest(c.kernel, finder(c, strips)), context);
     const KernelResult result = run_kernel(c.kernel, finder(c, fast), context);
     if (leaves) {
       ASSERT_EQ(result.status, KernelStatus::Failed);
@@ -389,15 +432,19 @@ TEST(KernelRun, RandomKernelsAgreeWithThePointwiseReference) {
     for (const auto& [id, tensor] : expected) {
       // Terms are at most about 16 in size.
       const double scale = c.kernel.reduction == Reduction::Sum ? 16 * std::sqrt(points) : 1;
-      ASSERT_TRUE(agree(strips.at(id), tensor, scale)) << "strips, " << describe(tensor.type(), tensor.shape());
-      ASSERT_TRUE(agree(fast.at(id), tensor, scale)) << "packed, " << describe(tensor.type(), tensor.shape());
+      ASSERT_TRUE(agree(strips.at(id), tensor, scale))
+          << "strips, " << describe(tensor.type(), tensor.shape());
+      ASSERT_TRUE(agree(fast.at(id), tensor, scale))
+          << "packed, " << describe(tensor.type(), tensor.shape());
     }
     std::map<int, TensorData> blocks = c.outputs;
-    if (run_contraction(make_nest(c.kernel, finder(c, blocks)), context, true).status != KernelStatus::Done) continue;
+    if (run_contraction(make_nest(c.kernel, finder(c, blocks)), context, true).status !=
+        KernelStatus::Done)
+      continue;
     ++packed;
     ASSERT_TRUE(agree(blocks.at(1000), expected.at(1000), 16 * std::sqrt(points))) << "contraction";
   }
-  EXPECT_TRUE(one || packed > 100) << "the contraction path is hardly tested: " << packed;
+  EXPECT_TRUE(one || packed > 30) << "the contraction path is hardly tested: " << packed;
 }
 
 }  // namespace

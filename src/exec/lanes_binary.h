@@ -40,58 +40,89 @@ template <class T>
 SOLAR_INLINE void run_comparison(ScalarOp op, Operand a, Operand b, void* out, int count) {
   using R = uint8_t;
   switch (op) {
-    case ScalarOp::Less: return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x < y); });
-    case ScalarOp::LessEqual: return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x <= y); });
-    case ScalarOp::Greater: return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x > y); });
-    case ScalarOp::GreaterEqual: return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x >= y); });
-    case ScalarOp::Equal: return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x == y); });
-    case ScalarOp::NotEqual: return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x != y); });
-    default: return;
+    case ScalarOp::Less:
+      return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x < y); });
+    case ScalarOp::LessEqual:
+      return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x <= y); });
+    case ScalarOp::Greater:
+      return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x > y); });
+    case ScalarOp::GreaterEqual:
+      return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x >= y); });
+    case ScalarOp::Equal:
+      return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x == y); });
+    case ScalarOp::NotEqual:
+      return map2<T, R>(a, b, out, count, [](T x, T y) { return static_cast<R>(x != y); });
+    default:
+      return;
   }
 }
 
 template <class T>
 SOLAR_INLINE void run_float_binary(ScalarOp op, Operand a, Operand b, void* out, int count) {
   switch (op) {
-    case ScalarOp::Add: return map2<T, T>(a, b, out, count, [](T x, T y) { return x + y; });
-    case ScalarOp::Sub: return map2<T, T>(a, b, out, count, [](T x, T y) { return x - y; });
-    case ScalarOp::Mul: return map2<T, T>(a, b, out, count, [](T x, T y) { return x * y; });
-    case ScalarOp::Div: return map2<T, T>(a, b, out, count, [](T x, T y) { return x / y; });
-    case ScalarOp::FloorDiv: return map2<T, T>(a, b, out, count, [](T x, T y) { return std::floor(x / y); });
-    case ScalarOp::Mod: return map2<T, T>(a, b, out, count, [](T x, T y) { return float_mod(x, y); });
-    case ScalarOp::Max: return map2<T, T>(a, b, out, count, [](T x, T y) { return maximum(x, y); });
-    case ScalarOp::Min: return map2<T, T>(a, b, out, count, [](T x, T y) { return minimum(x, y); });
+    case ScalarOp::Add:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x + y; });
+    case ScalarOp::Sub:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x - y; });
+    case ScalarOp::Mul:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x * y; });
+    case ScalarOp::Div:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x / y; });
+    case ScalarOp::FloorDiv:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return std::floor(x / y); });
+    case ScalarOp::Mod:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return float_mod(x, y); });
+    case ScalarOp::Max:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return maximum(x, y); });
+    case ScalarOp::Min:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return minimum(x, y); });
     case ScalarOp::Fmax:
       return map2<T, T>(a, b, out, count, [](T x, T y) { return (x > y || is_nan(y)) ? x : y; });
     case ScalarOp::Fmin:
       return map2<T, T>(a, b, out, count, [](T x, T y) { return (x < y || is_nan(y)) ? x : y; });
-    case ScalarOp::Pow: return map2<T, T>(a, b, out, count, [](T x, T y) { return std::pow(x, y); });
-    case ScalarOp::Atan2: return map2<T, T>(a, b, out, count, [](T x, T y) { return std::atan2(x, y); });
-    default: return run_comparison<T>(op, a, b, out, count);
+    case ScalarOp::Pow:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return std::pow(x, y); });
+    case ScalarOp::Atan2:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return std::atan2(x, y); });
+    default:
+      return run_comparison<T>(op, a, b, out, count);
   }
 }
 
 SOLAR_INLINE void run_integer_binary(ScalarOp op, Operand a, Operand b, void* out, int count) {
   using T = int64_t;
   switch (op) {
-    case ScalarOp::Add: return map2<T, T>(a, b, out, count, [](T x, T y) { return add(x, y); });
+    case ScalarOp::Add:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return add(x, y); });
     case ScalarOp::Sub:
       return map2<T, T>(a, b, out, count, [](T x, T y) { return add(x, multiply(y, T(-1))); });
-    case ScalarOp::Mul: return map2<T, T>(a, b, out, count, [](T x, T y) { return multiply(x, y); });
+    case ScalarOp::Mul:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return multiply(x, y); });
     case ScalarOp::Div:
-    case ScalarOp::FloorDiv: return map2<T, T>(a, b, out, count, [](T x, T y) { return floor_div(x, y); });
-    case ScalarOp::Mod: return map2<T, T>(a, b, out, count, [](T x, T y) { return floor_mod(x, y); });
+    case ScalarOp::FloorDiv:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return floor_div(x, y); });
+    case ScalarOp::Mod:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return floor_mod(x, y); });
     case ScalarOp::Max:
-    case ScalarOp::Fmax: return map2<T, T>(a, b, out, count, [](T x, T y) { return x > y ? x : y; });
+    case ScalarOp::Fmax:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x > y ? x : y; });
     case ScalarOp::Min:
-    case ScalarOp::Fmin: return map2<T, T>(a, b, out, count, [](T x, T y) { return x < y ? x : y; });
-    case ScalarOp::Pow: return map2<T, T>(a, b, out, count, [](T x, T y) { return integer_power(x, y); });
-    case ScalarOp::BitAnd: return map2<T, T>(a, b, out, count, [](T x, T y) { return x & y; });
-    case ScalarOp::BitOr: return map2<T, T>(a, b, out, count, [](T x, T y) { return x | y; });
-    case ScalarOp::BitXor: return map2<T, T>(a, b, out, count, [](T x, T y) { return x ^ y; });
-    case ScalarOp::Shl: return map2<T, T>(a, b, out, count, [](T x, T y) { return shift_left(x, y); });
-    case ScalarOp::Shr: return map2<T, T>(a, b, out, count, [](T x, T y) { return shift_right(x, y); });
-    default: return run_comparison<T>(op, a, b, out, count);
+    case ScalarOp::Fmin:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x < y ? x : y; });
+    case ScalarOp::Pow:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return integer_power(x, y); });
+    case ScalarOp::BitAnd:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x & y; });
+    case ScalarOp::BitOr:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x | y; });
+    case ScalarOp::BitXor:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return x ^ y; });
+    case ScalarOp::Shl:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return shift_left(x, y); });
+    case ScalarOp::Shr:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return shift_right(x, y); });
+    default:
+      return run_comparison<T>(op, a, b, out, count);
   }
 }
 
@@ -101,13 +132,17 @@ SOLAR_INLINE void run_bool_binary(ScalarOp op, Operand a, Operand b, void* out, 
     case ScalarOp::And:
     case ScalarOp::BitAnd:
     case ScalarOp::Mul:
-    case ScalarOp::Min: return map2<T, T>(a, b, out, count, [](T x, T y) { return static_cast<T>(x & y); });
+    case ScalarOp::Min:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return static_cast<T>(x & y); });
     case ScalarOp::Or:
     case ScalarOp::BitOr:
     case ScalarOp::Add:
-    case ScalarOp::Max: return map2<T, T>(a, b, out, count, [](T x, T y) { return static_cast<T>(x | y); });
-    case ScalarOp::BitXor: return map2<T, T>(a, b, out, count, [](T x, T y) { return static_cast<T>(x ^ y); });
-    default: return run_comparison<T>(op, a, b, out, count);
+    case ScalarOp::Max:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return static_cast<T>(x | y); });
+    case ScalarOp::BitXor:
+      return map2<T, T>(a, b, out, count, [](T x, T y) { return static_cast<T>(x ^ y); });
+    default:
+      return run_comparison<T>(op, a, b, out, count);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Loop templates shared by the lanes_*.cpp files, each of which compiles them for two instruction sets.
-// -fno-trapping-math and -fno-math-errno change no value; without them comparisons and sqrt stay scalar.
+// Loop templates shared by the lanes_*.cpp files, each of which compiles them for two instruction
+// sets. -fno-trapping-math and -fno-math-errno change no value; without them comparisons and sqrt
+// stay scalar.
 
 #pragma GCC optimize("no-trapping-math", "no-math-errno")
 
@@ -99,11 +100,16 @@ SOLAR_INLINE void with_reduction(Reduction reduction, Function&& function) {
     }
   } else {
     switch (reduction) {
-      case Reduction::Sum: return function([](T a, T b) { return add(a, b); });
-      case Reduction::Product: return function([](T a, T b) { return multiply(a, b); });
-      case Reduction::Max: return function([](T a, T b) { return maximum(a, b); });
-      case Reduction::Min: return function([](T a, T b) { return minimum(a, b); });
-      default: return;
+      case Reduction::Sum:
+        return function([](T a, T b) { return add(a, b); });
+      case Reduction::Product:
+        return function([](T a, T b) { return multiply(a, b); });
+      case Reduction::Max:
+        return function([](T a, T b) { return maximum(a, b); });
+      case Reduction::Min:
+        return function([](T a, T b) { return minimum(a, b); });
+      default:
+        return;
     }
   }
 }

@@ -10,9 +10,12 @@ namespace solar::exec {
 
 size_t bytes_of(ComputeType type) {
   switch (type) {
-    case ComputeType::F32: return 4;
-    case ComputeType::Bool: return 1;
-    default: return 8;
+    case ComputeType::F32:
+      return 4;
+    case ComputeType::Bool:
+      return 1;
+    default:
+      return 8;
   }
 }
 
@@ -27,31 +30,46 @@ SOLAR_INLINE void cast_row(const void* in, void* out, int count) {
 template <class From>
 SOLAR_INLINE void cast_from(ElementType to, const void* in, void* out, int count) {
   switch (to) {
-    case ElementType::F64: return cast_row<ElementType::F64, From>(in, out, count);
-    case ElementType::F32: return cast_row<ElementType::F32, From>(in, out, count);
-    case ElementType::F16: return cast_row<ElementType::F16, From>(in, out, count);
-    case ElementType::BF16: return cast_row<ElementType::BF16, From>(in, out, count);
-    case ElementType::F8E4M3: return cast_row<ElementType::F8E4M3, From>(in, out, count);
-    case ElementType::F8E5M2: return cast_row<ElementType::F8E5M2, From>(in, out, count);
-    case ElementType::F4E2M1: return cast_row<ElementType::F4E2M1, From>(in, out, count);
-    case ElementType::I64: return cast_row<ElementType::I64, From>(in, out, count);
-    case ElementType::I32: return cast_row<ElementType::I32, From>(in, out, count);
-    case ElementType::I16: return cast_row<ElementType::I16, From>(in, out, count);
-    case ElementType::I8: return cast_row<ElementType::I8, From>(in, out, count);
-    case ElementType::I4: return cast_row<ElementType::I4, From>(in, out, count);
-    case ElementType::U8: return cast_row<ElementType::U8, From>(in, out, count);
-    case ElementType::Bool: return cast_row<ElementType::Bool, From>(in, out, count);
+    case ElementType::F64:
+      return cast_row<ElementType::F64, From>(in, out, count);
+    case ElementType::F32:
+      return cast_row<ElementType::F32, From>(in, out, count);
+    case ElementType::F16:
+      return cast_row<ElementType::F16, From>(in, out, count);
+    case ElementType::BF16:
+      return cast_row<ElementType::BF16, From>(in, out, count);
+    case ElementType::F8E4M3:
+      return cast_row<ElementType::F8E4M3, From>(in, out, count);
+    case ElementType::F8E5M2:
+      return cast_row<ElementType::F8E5M2, From>(in, out, count);
+    case ElementType::F4E2M1:
+      return cast_row<ElementType::F4E2M1, From>(in, out, count);
+    case ElementType::I64:
+      return cast_row<ElementType::I64, From>(in, out, count);
+    case ElementType::I32:
+      return cast_row<ElementType::I32, From>(in, out, count);
+    case ElementType::I16:
+      return cast_row<ElementType::I16, From>(in, out, count);
+    case ElementType::I8:
+      return cast_row<ElementType::I8, From>(in, out, count);
+    case ElementType::I4:
+      return cast_row<ElementType::I4, From>(in, out, count);
+    case ElementType::U8:
+      return cast_row<ElementType::U8, From>(in, out, count);
+    case ElementType::Bool:
+      return cast_row<ElementType::Bool, From>(in, out, count);
   }
 }
 
 }  // namespace
 
-SOLAR_VECTORISED void run_cast(ComputeType from, ElementType to, const void* in, void* out, int count) {
+SOLAR_VECTORISED void run_cast(ComputeType from, ElementType to, const void* in, void* out,
+                               int count) {
   with_any(from, [&](auto tag) { cast_from<decltype(tag)>(to, in, out, count); });
 }
 
-SOLAR_VECTORISED void load_strided(ElementType type, const std::byte* data, int64_t first, int64_t stride, int count,
-                                   void* out) {
+SOLAR_VECTORISED void load_strided(ElementType type, const std::byte* data, int64_t first,
+                                   int64_t stride, int count, void* out) {
   with_codec(type, [&](auto codec) {
     using C = decltype(codec);
     const auto* __restrict in = reinterpret_cast<const typename C::Storage*>(data) + first;
@@ -64,8 +82,8 @@ SOLAR_VECTORISED void load_strided(ElementType type, const std::byte* data, int6
   });
 }
 
-SOLAR_VECTORISED void load_indexed(ElementType type, const std::byte* data, const int64_t* positions, int count,
-                                   void* out) {
+SOLAR_VECTORISED void load_indexed(ElementType type, const std::byte* data,
+                                   const int64_t* positions, int count, void* out) {
   with_codec(type, [&](auto codec) {
     using C = decltype(codec);
     const auto* __restrict in = reinterpret_cast<const typename C::Storage*>(data);
@@ -74,8 +92,8 @@ SOLAR_VECTORISED void load_indexed(ElementType type, const std::byte* data, cons
   });
 }
 
-SOLAR_VECTORISED void store_strided(ElementType type, std::byte* data, int64_t first, int64_t stride, Operand in,
-                                    int count) {
+SOLAR_VECTORISED void store_strided(ElementType type, std::byte* data, int64_t first,
+                                    int64_t stride, Operand in, int count) {
   with_codec(type, [&](auto codec) {
     using C = decltype(codec);
     const auto* __restrict from = row<typename C::Compute>(in);
@@ -91,8 +109,8 @@ SOLAR_VECTORISED void store_strided(ElementType type, std::byte* data, int64_t f
   });
 }
 
-SOLAR_VECTORISED void store_indexed(ElementType type, std::byte* data, const int64_t* positions, Operand in,
-                                    int count) {
+SOLAR_VECTORISED void store_indexed(ElementType type, std::byte* data, const int64_t* positions,
+                                    Operand in, int count) {
   with_codec(type, [&](auto codec) {
     using C = decltype(codec);
     const auto* __restrict from = row<typename C::Compute>(in);
@@ -105,15 +123,18 @@ SOLAR_VECTORISED void fill_linear(int64_t* out, int64_t first, int64_t step, int
   for (int j = 0; j < count; ++j) out[j] = first + step * j;
 }
 
-SOLAR_VECTORISED void fill_listed(int64_t* out, int64_t first, int64_t step, const int32_t* lanes, int count) {
+SOLAR_VECTORISED void fill_listed(int64_t* out, int64_t first, int64_t step, const int32_t* lanes,
+                                  int count) {
   for (int j = 0; j < count; ++j) out[j] = first + step * lanes[j];
 }
 
-SOLAR_VECTORISED void add_scaled(int64_t* __restrict out, const int64_t* __restrict in, int64_t factor, int count) {
+SOLAR_VECTORISED void add_scaled(int64_t* __restrict out, const int64_t* __restrict in,
+                                 int64_t factor, int count) {
   for (int j = 0; j < count; ++j) out[j] += factor * in[j];
 }
 
-void divide_linear(int64_t* out, int64_t first, int64_t step, int64_t divisor, bool remainder, int count) {
+void divide_linear(int64_t* out, int64_t first, int64_t step, int64_t divisor, bool remainder,
+                   int count) {
   // Carries quotient and remainder from lane to lane: no division per lane.
   int64_t quotient = floor_div(first, divisor), rest = floor_mod(first, divisor);
   const int64_t quotient_step = floor_div(step, divisor), rest_step = floor_mod(step, divisor);
@@ -132,7 +153,8 @@ void divide(int64_t* values, int64_t divisor, bool remainder, int count) {
   }
 }
 
-SOLAR_VECTORISED void scatter(ComputeType type, void* to, const int32_t* lanes, Operand from, int count) {
+SOLAR_VECTORISED void scatter(ComputeType type, void* to, const int32_t* lanes, Operand from,
+                              int count) {
   with_any(type, [&](auto tag) {
     using T = decltype(tag);
     auto* out = static_cast<T*>(to);
@@ -140,18 +162,22 @@ SOLAR_VECTORISED void scatter(ComputeType type, void* to, const int32_t* lanes, 
     if (lanes == nullptr && !from.uniform) {
       std::memcpy(out, in, sizeof(T) * static_cast<size_t>(count));
     } else {
-      for (int j = 0; j < count; ++j) out[lanes == nullptr ? j : lanes[j]] = in[from.uniform ? 0 : j];
+      for (int j = 0; j < count; ++j)
+        out[lanes == nullptr ? j : lanes[j]] = in[from.uniform ? 0 : j];
     }
   });
 }
 
-SOLAR_VECTORISED void gather(ComputeType type, void* to, const int32_t* lanes, const void* from, int count) {
+SOLAR_VECTORISED void gather(ComputeType type, void* to, const int32_t* lanes, const void* from,
+                             int count) {
   with_any(type, [&](auto tag) {
     using T = decltype(tag);
     for (int j = 0; j < count; ++j) static_cast<T*>(to)[j] = static_cast<const T*>(from)[lanes[j]];
   });
 }
 
-void fill(ComputeType type, void* to, Operand value, int count) { scatter(type, to, nullptr, value, count); }
+void fill(ComputeType type, void* to, Operand value, int count) {
+  scatter(type, to, nullptr, value, count);
+}
 
 }  // namespace solar::exec

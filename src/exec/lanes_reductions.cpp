@@ -46,8 +46,8 @@ SOLAR_INLINE T sum_products(const T* __restrict x, int count, F factor) {
 
 }  // namespace
 
-SOLAR_VECTORISED void accumulate(Reduction reduction, ComputeType type, void* total, const int32_t* lanes,
-                                 Operand value, int count) {
+SOLAR_VECTORISED void accumulate(Reduction reduction, ComputeType type, void* total,
+                                 const int32_t* lanes, Operand value, int count) {
   with_any(type, [&](auto tag) {
     using T = decltype(tag);
     with_reduction<T>(reduction, [&](auto f) {
@@ -65,8 +65,8 @@ SOLAR_VECTORISED void accumulate(Reduction reduction, ComputeType type, void* to
   });
 }
 
-SOLAR_VECTORISED void accumulate_product(ComputeType type, void* total, const int32_t* lanes, Operand a, Operand b,
-                                         int count) {
+SOLAR_VECTORISED void accumulate_product(ComputeType type, void* total, const int32_t* lanes,
+                                         Operand a, Operand b, int count) {
   if (a.uniform) std::swap(a, b);
   with_float(type, [&](auto tag) {
     using T = decltype(tag);
@@ -86,7 +86,8 @@ SOLAR_VECTORISED void accumulate_product(ComputeType type, void* total, const in
   });
 }
 
-SOLAR_VECTORISED void reduce(Reduction reduction, ComputeType type, void* total, Operand value, int count) {
+SOLAR_VECTORISED void reduce(Reduction reduction, ComputeType type, void* total, Operand value,
+                             int count) {
   if (count == 0) return;
   with_any(type, [&](auto tag) {
     using T = decltype(tag);
@@ -133,12 +134,16 @@ void accumulate_arg(bool maximum, ComputeType type, ComputeType second_type, con
       const int lane = single ? 0 : lanes == nullptr ? j : lanes[j];
       const T candidate = x[value.uniform ? 0 : j];
       const T held = best[lane];
-      const bool better = is_nan(candidate) ? !is_nan(held) : maximum ? candidate > held : candidate < held;
+      const bool better = is_nan(candidate) ? !is_nan(held)
+                          : maximum         ? candidate > held
+                                            : candidate < held;
       if (rows.reached[lane] != 0 && !better) continue;
       rows.reached[lane] = 1;
       best[lane] = candidate;
       std::memcpy(static_cast<char*>(rows.second) + width * static_cast<size_t>(lane),
-                  static_cast<const char*>(second.data) + width * static_cast<size_t>(second.uniform ? 0 : j), width);
+                  static_cast<const char*>(second.data) +
+                      width * static_cast<size_t>(second.uniform ? 0 : j),
+                  width);
     }
   });
 }

@@ -18,7 +18,9 @@ int64_t saturating_bytes(const ir::Tensor& tensor) {
   return bytes.value_or(INT64_MAX);
 }
 
-Placement own_buffer(TensorId id, const ir::Tensor& tensor) { return {id, 0, row_major_strides(tensor.shape), true}; }
+Placement own_buffer(TensorId id, const ir::Tensor& tensor) {
+  return {id, 0, row_major_strides(tensor.shape), true};
+}
 
 /// A view shares its input's buffer when its positions there are a sum of strides.
 Placement place_view(const ir::Program& program, const ir::View& view, const Placement& input) {
@@ -28,7 +30,8 @@ Placement place_view(const ir::Program& program, const ir::View& view, const Pla
     add_scaled(position, view.subscripts[axis], input.strides[axis]);
   }
   simplify(position, view.atoms, output.shape);
-  Placement result = {input.owner, position.constant, std::vector<int64_t>(output.shape.size(), 0), false};
+  Placement result = {input.owner, position.constant, std::vector<int64_t>(output.shape.size(), 0),
+                      false};
   for (const ir::Term& term : position.terms) {
     if (view.atoms[static_cast<size_t>(term.atom)].kind != ir::Atom::Kind::Loop) {
       return own_buffer(view.output, output);
@@ -78,7 +81,8 @@ int64_t statement_points(const ir::Program& program, const ir::Statement& statem
   return points;
 }
 
-std::vector<TensorId> tensors_named(const ir::Program& program, const std::vector<std::string>& names) {
+std::vector<TensorId> tensors_named(const ir::Program& program,
+                                    const std::vector<std::string>& names) {
   std::vector<TensorId> result;
   for (const std::string& name : names) {
     for (size_t i = 0; i < program.tensors.size(); ++i) {
@@ -109,7 +113,8 @@ MemoryPlan plan_memory(const ir::Program& program, const std::vector<TensorId>& 
   for (int32_t at = 0; at < statements; ++at) {
     const ir::Statement& statement = program.statements[static_cast<size_t>(at)];
     if (const auto* view = std::get_if<ir::View>(&statement.body)) {
-      plan.placements[index(view->output)] = place_view(program, *view, plan.placements[index(view->input)]);
+      plan.placements[index(view->output)] =
+          place_view(program, *view, plan.placements[index(view->input)]);
     }
     for (const TensorId id : inputs_of(statement)) use(id, at);
     for (const TensorId id : outputs_of(statement)) use(id, at);
@@ -130,16 +135,19 @@ MemoryPlan plan_memory(const ir::Program& program, const std::vector<TensorId>& 
     }
     plan.peak_bytes = std::max(plan.peak_bytes, live);
     if (live == INT64_MAX) break;
-    for (const TensorId id : freed[static_cast<size_t>(at)]) live -= saturating_bytes(program.tensor(id));
+    for (const TensorId id : freed[static_cast<size_t>(at)])
+      live -= saturating_bytes(program.tensor(id));
   }
   for (const TensorId id : results) {  // a view is copied out
-    if (!plan.placements[index(id)].plain) live = saturating_add(live, saturating_bytes(program.tensor(id)));
+    if (!plan.placements[index(id)].plain)
+      live = saturating_add(live, saturating_bytes(program.tensor(id)));
   }
   plan.peak_bytes = std::max(plan.peak_bytes, live);
   return plan;
 }
 
-int64_t predict_peak_bytes(const ir::VerifiedProgram& program, const std::vector<std::string>& keep) {
+int64_t predict_peak_bytes(const ir::VerifiedProgram& program,
+                           const std::vector<std::string>& keep) {
   return plan_memory(*program, results_of(*program, tensors_named(*program, keep))).peak_bytes;
 }
 

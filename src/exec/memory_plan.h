@@ -20,17 +20,20 @@ struct Placement {
 
 struct MemoryPlan {
   std::vector<Placement> placements = {};  // per tensor
-  std::vector<int32_t> last_use = {};      // per owner: its last statement; the number of statements for results
-  int64_t peak_bytes = 0;                  // saturated
+  std::vector<int32_t> last_use =
+      {};                  // per owner: its last statement; the number of statements for results
+  int64_t peak_bytes = 0;  // saturated
 };
 
 MemoryPlan plan_memory(const ir::Program& program, const std::vector<ir::TensorId>& results);
 
 /// Every tensor that a run returns: outputs, new states, kept tensors.
-std::vector<ir::TensorId> results_of(const ir::Program& program, const std::vector<ir::TensorId>& kept);
+std::vector<ir::TensorId> results_of(const ir::Program& program,
+                                     const std::vector<ir::TensorId>& kept);
 
 /// Tensors by name; names that do not exist are left out.
-std::vector<ir::TensorId> tensors_named(const ir::Program& program, const std::vector<std::string>& names);
+std::vector<ir::TensorId> tensors_named(const ir::Program& program,
+                                        const std::vector<std::string>& names);
 
 /// Points of one statement: the loops' product, or the elements copied. Saturates.
 int64_t statement_points(const ir::Program& program, const ir::Statement& statement);

@@ -59,18 +59,23 @@ std::optional<Interval> interval_of(const Linear& linear, const std::vector<Atom
   return result;
 }
 
-bool always_holds(const Guard& guard, const std::vector<Atom>& atoms, const std::vector<int64_t>& extents) {
+bool always_holds(const Guard& guard, const std::vector<Atom>& atoms,
+                  const std::vector<int64_t>& extents) {
   const auto range = interval_of(guard.value, atoms, extents);
   if (!range) return false;
   switch (guard.kind) {
-    case Guard::Kind::NonNegative: return range->lowest >= 0;
-    case Guard::Kind::Zero: return range->lowest == 0 && range->highest == 0;
-    case Guard::Kind::NonZero: return range->lowest > 0 || range->highest < 0;
+    case Guard::Kind::NonNegative:
+      return range->lowest >= 0;
+    case Guard::Kind::Zero:
+      return range->lowest == 0 && range->highest == 0;
+    case Guard::Kind::NonZero:
+      return range->lowest > 0 || range->highest < 0;
   }
   return false;
 }
 
-/// Removes from `linear` one pair f * (X // D) + g * ((X // d) % m) with D = d * m and f = g * m, adding g * (X // d).
+/// Removes from `linear` one pair f * (X // D) + g * ((X // d) % m) with D = d * m and f = g * m,
+/// adding g * (X // d).
 bool join_quotient_and_remainder(Linear& linear, const std::vector<Atom>& atoms) {
   for (const Term& low : linear.terms) {
     const Atom& mod = atoms[static_cast<size_t>(low.atom)];
@@ -80,15 +85,18 @@ bool join_quotient_and_remainder(Linear& linear, const std::vector<Atom>& atoms)
       const Atom& quotient = atoms[static_cast<size_t>(high.atom)];
       int64_t expected = 0;
       if (quotient.kind != Atom::Kind::FloorDiv ||
-          __builtin_mul_overflow(low.coefficient, mod.divisor, &expected) || expected != high.coefficient) {
+          __builtin_mul_overflow(low.coefficient, mod.divisor, &expected) ||
+          expected != high.coefficient) {
         continue;
       }
       bool same = quotient.divisor == mod.divisor && quotient.operands[0] == inside;
-      if (!same && inside.terms.size() == 1 && inside.constant == 0 && inside.terms[0].coefficient == 1) {
+      if (!same && inside.terms.size() == 1 && inside.constant == 0 &&
+          inside.terms[0].coefficient == 1) {
         const Atom& inner = atoms[static_cast<size_t>(inside.terms[0].atom)];
         int64_t product = 0;
         same = inner.kind == Atom::Kind::FloorDiv && inner.operands[0] == quotient.operands[0] &&
-               !__builtin_mul_overflow(inner.divisor, mod.divisor, &product) && product == quotient.divisor;
+               !__builtin_mul_overflow(inner.divisor, mod.divisor, &product) &&
+               product == quotient.divisor;
       }
       if (!same) continue;
       const Term low_term = low, high_term = high;
@@ -101,7 +109,8 @@ bool join_quotient_and_remainder(Linear& linear, const std::vector<Atom>& atoms)
   return false;
 }
 
-bool drop_trivial_division(Linear& linear, const std::vector<Atom>& atoms, const std::vector<int64_t>& extents) {
+bool drop_trivial_division(Linear& linear, const std::vector<Atom>& atoms,
+                           const std::vector<int64_t>& extents) {
   for (const Term& term : linear.terms) {
     const Atom& atom = atoms[static_cast<size_t>(term.atom)];
     if (atom.kind != Atom::Kind::FloorDiv && atom.kind != Atom::Kind::Mod) continue;
@@ -119,7 +128,8 @@ bool drop_trivial_division(Linear& linear, const std::vector<Atom>& atoms, const
 
 Linear position_of(const std::vector<Linear>& subscripts, const std::vector<int64_t>& strides) {
   Linear position;
-  for (size_t axis = 0; axis < subscripts.size(); ++axis) add_scaled(position, subscripts[axis], strides[axis]);
+  for (size_t axis = 0; axis < subscripts.size(); ++axis)
+    add_scaled(position, subscripts[axis], strides[axis]);
   return position;
 }
 
@@ -165,9 +175,11 @@ bool walk_as_one(const Nest& nest, int outer, int inner) {
   const int64_t extent = nest.extents[i];
   if (nest.target[o] != nest.target[i]) return false;
   if (nest.output_strides[o] != extent * nest.output_strides[i]) return false;
-  if (nest.kernel->second_output && nest.second_strides[o] != extent * nest.second_strides[i]) return false;
+  if (nest.kernel->second_output && nest.second_strides[o] != extent * nest.second_strides[i])
+    return false;
   return std::all_of(nest.accesses.begin(), nest.accesses.end(), [&](const NestAccess& access) {
-    return coefficient_of(access.position, outer) == extent * coefficient_of(access.position, inner);
+    return coefficient_of(access.position, outer) ==
+           extent * coefficient_of(access.position, inner);
   });
 }
 
@@ -196,7 +208,8 @@ void merge_loops(Nest& nest) {
 }  // namespace
 
 void simplify(Linear& linear, const std::vector<Atom>& atoms, const std::vector<int64_t>& extents) {
-  while (join_quotient_and_remainder(linear, atoms) || drop_trivial_division(linear, atoms, extents)) {
+  while (join_quotient_and_remainder(linear, atoms) ||
+         drop_trivial_division(linear, atoms, extents)) {
   }
 }
 
@@ -208,7 +221,8 @@ std::vector<uint64_t> loops_of_atoms(const std::vector<Atom>& atoms) {
       continue;
     }
     for (const Linear& operand : atoms[i].operands) result[i] |= loops_of(operand, result);
-    for (const Guard& condition : atoms[i].conditions) result[i] |= loops_of(condition.value, result);
+    for (const Guard& condition : atoms[i].conditions)
+      result[i] |= loops_of(condition.value, result);
   }
   return result;
 }

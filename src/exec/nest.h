@@ -1,6 +1,6 @@
 #pragma once
-// A kernel joined with its data: subscripts folded with the tensors' strides into one position per access, and loops
-// merged where every access walks them as one. What the interpreter compiles.
+// A kernel joined with its data: subscripts folded with the tensors' strides into one position per
+// access, and loops merged where every access walks them as one. What the interpreter compiles.
 
 #include <functional>
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace solar::exec {
 
-/// A tensor in memory: element (i, j, ..) is at data + sum of index * stride, in elements. Strides may be 0 or negative.
+/// A tensor in memory: element (i, j, ..) is at data + sum of index * stride, in elements. Strides
+/// may be 0 or negative.
 struct DataRef {
   std::byte* data = nullptr;
   ElementType type = ElementType::F32;
@@ -47,8 +48,10 @@ using FindData = std::function<DataRef(ir::TensorId)>;
 /// `kernel` must outlive the nest.
 Nest make_nest(const ir::Kernel& kernel, const FindData& find);
 
-/// Rewrites pairs such as W * (e // W) + (e % W) to e, and drops // and % that the extents make trivial.
-void simplify(ir::Linear& linear, const std::vector<ir::Atom>& atoms, const std::vector<int64_t>& extents);
+/// Rewrites pairs such as W * (e // W) + (e % W) to e, and drops // and % that the extents make
+/// trivial.
+void simplify(ir::Linear& linear, const std::vector<ir::Atom>& atoms,
+              const std::vector<int64_t>& extents);
 
 /// The loops that each atom depends on, as bits.
 std::vector<uint64_t> loops_of_atoms(const std::vector<ir::Atom>& atoms);

@@ -68,7 +68,8 @@ class DictionaryReader {
 
  private:
   void skip_spaces() {
-    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n')) text_.remove_prefix(1);
+    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n'))
+      text_.remove_prefix(1);
   }
   std::string_view text_;
 };
@@ -77,7 +78,9 @@ class DictionaryReader {
 
 std::variant<NpyHeader, std::string> parse_npy_header(std::string_view bytes) {
   if (bytes.size() < 12 || !bytes.starts_with(kMagic)) return "not a .npy array";
-  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
+  const auto byte = [&](size_t i) {
+    return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
+  };
   const size_t version = byte(6);
   if (version < 1 || version > 3) return fmt::format("unknown .npy version {}", version);
   const size_t text_begin = version == 1 ? 10 : 12;
@@ -97,7 +100,8 @@ std::variant<NpyHeader, std::string> parse_npy_header(std::string_view bytes) {
       const auto descr = reader.string();
       if (!descr) return "arrays of records are not supported";
       auto type = type_named(kTypes, *descr);
-      if (!type && descr->size() == 3 && ((*descr)[0] == '<' || (*descr)[0] == '=' || (*descr)[0] == '|')) {
+      if (!type && descr->size() == 3 &&
+          ((*descr)[0] == '<' || (*descr)[0] == '=' || (*descr)[0] == '|')) {
         for (const char order : {'<', '|'}) {
           if (!type) type = type_named(kTypes, fmt::format("{}{}", order, descr->substr(1)));
         }

@@ -44,12 +44,14 @@ Result<TensorData> from_column_major(const TensorData& columns) {
   const auto& shape = columns.shape();
   const auto width = static_cast<size_t>(memory_bytes(columns.type()));
   std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t axis = 1; axis < shape.size(); ++axis) strides[axis] = strides[axis - 1] * shape[axis - 1];
+  for (size_t axis = 1; axis < shape.size(); ++axis)
+    strides[axis] = strides[axis - 1] * shape[axis - 1];
   std::vector<int64_t> position(shape.size(), 0);
   std::byte* out = rows.mutable_data();
   int64_t from = 0;
   for (int64_t i = 0; i < rows.count(); ++i) {
-    std::memcpy(out + static_cast<size_t>(i) * width, columns.data() + static_cast<size_t>(from) * width, width);
+    std::memcpy(out + static_cast<size_t>(i) * width,
+                columns.data() + static_cast<size_t>(from) * width, width);
     for (size_t axis = shape.size(); axis-- > 0;) {
       from += strides[axis];
       if (++position[axis] < shape[axis]) break;
@@ -75,8 +77,8 @@ Result<TensorData> read_entry(const std::string& path, const std::string& name, 
   const auto count = checked_product(header.shape);
   const auto bytes = count ? checked_mul(*count, memory_bytes(header.type)) : std::nullopt;
   if (!bytes || *bytes > limit_bytes) {
-    return failed(fmt::format("{} takes more than the limit of {} bytes", describe(header.type, header.shape),
-                              limit_bytes));
+    return failed(fmt::format("{} takes more than the limit of {} bytes",
+                              describe(header.type, header.shape), limit_bytes));
   }
   SOLAR_TRY(TensorData tensor, TensorData::make(header.type, header.shape));
   const int64_t at_hand = std::min(*bytes, got - header.data_begin);
@@ -85,7 +87,8 @@ Result<TensorData> read_entry(const std::string& path, const std::string& name, 
   char extra = 0;
   const bool complete = read_up_to(entry, out + at_hand, *bytes - at_hand) == *bytes - at_hand;
   if (!complete || got - header.data_begin > *bytes || read_up_to(entry, &extra, 1) != 0) {
-    return failed(fmt::format("its data are not the {} bytes of {}", *bytes, describe(header.type, header.shape)));
+    return failed(fmt::format("its data are not the {} bytes of {}", *bytes,
+                              describe(header.type, header.shape)));
   }
   if (header.fortran_order && header.shape.size() > 1) return from_column_major(tensor);
   return tensor;
@@ -99,7 +102,8 @@ Result<NamedTensors> read_npz(const std::string& path, const ReadLimits& limits)
   if (!archive) {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    auto diagnostic = tensor_file_error(path, fmt::format("cannot open: {}", zip_error_strerror(&error)));
+    auto diagnostic =
+        tensor_file_error(path, fmt::format("cannot open: {}", zip_error_strerror(&error)));
     zip_error_fini(&error);
     return diagnostic;
   }
@@ -114,7 +118,9 @@ Result<NamedTensors> read_npz(const std::string& path, const ReadLimits& limits)
     }
     name.resize(name.size() - 4);
     const ArchiveEntry entry(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0));
-    if (!entry) return tensor_file_error(path, fmt::format("array `{}` is damaged or encrypted", shown(name)));
+    if (!entry)
+      return tensor_file_error(path,
+                               fmt::format("array `{}` is damaged or encrypted", shown(name)));
     SOLAR_TRY(TensorData tensor, read_entry(path, name, entry.get(), room));
     room -= tensor.bytes();
     result.insert_or_assign(name, std::move(tensor));
@@ -126,15 +132,17 @@ Result<Done> write_npz(const std::string& path, const NamedTensors& tensors) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
   const auto failed = [&](const char* what) {
     ::unlink(temporary.c_str());
-    return Diagnostic{.kind = DiagnosticKind::OutputFile, .message = fmt::format("cannot write `{}`: {}", path, what)};
+    return Diagnostic{.kind = DiagnosticKind::OutputFile,
+                      .message = fmt::format("cannot write `{}`: {}", path, what)};
   };
   std::vector<std::pair<std::string, const TensorData*>> arrays;
   for (const auto& [name, tensor] : tensors) {
     const auto header = npy_header(tensor.type(), tensor.shape());
     if (!header) {
-      return tensor_file_error(path,
-                               fmt::format("tensor `{}`: .npz files cannot hold {}", name, ir::name(tensor.type())),
-                               "write a .safetensors file");
+      return tensor_file_error(
+          path,
+          fmt::format("tensor `{}`: .npz files cannot hold {}", name, ir::name(tensor.type())),
+          "write a .safetensors file");
     }
     arrays.emplace_back(*header, &tensor);
   }
@@ -155,7 +163,8 @@ Result<Done> write_npz(const std::string& path, const NamedTensors& tensors) {
       std::free(buffer);
       return failed("out of memory");
     }
-    const zip_int64_t entry = zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    const zip_int64_t entry =
+        zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (entry < 0) {
       zip_source_free(source);
       return failed(zip_strerror(archive.get()));
@@ -163,11 +172,13 @@ Result<Done> write_npz(const std::string& path, const NamedTensors& tensors) {
     zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(entry), ZIP_CM_STORE, 0);
   }
   if (tensors.empty()) {
-    // libzip makes no file for an archive without entries: write the end-of-directory record itself.
+    // libzip makes no file for an archive without entries: write the end-of-directory record
+    // itself.
     archive.reset();
     FILE* file = std::fopen(temporary.c_str(), "wb");
     const std::string record = std::string("PK\x05\x06") + std::string(18, '\0');
-    const bool ok = file != nullptr && std::fwrite(record.data(), 1, record.size(), file) == record.size();
+    const bool ok =
+        file != nullptr && std::fwrite(record.data(), 1, record.size(), file) == record.size();
     if ((file != nullptr && std::fclose(file) != 0) || !ok) return failed(std::strerror(errno));
   } else if (zip_close(archive.get()) != 0) {
     return failed(zip_strerror(archive.get()));

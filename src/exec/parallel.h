@@ -36,8 +36,8 @@ class ThreadTeam {
   bool stop_ = false;
 };
 
-/// Hands out tasks 0 .. count-1 in ascending chunks. After fail(t), tasks beyond t are no longer handed out, those
-/// before it are: the failure with the smallest number does not depend on timing.
+/// Hands out tasks 0 .. count-1 in ascending chunks. After fail(t), tasks beyond t are no longer
+/// handed out, those before it are: the failure with the smallest number does not depend on timing.
 class TaskQueue {
  public:
   TaskQueue(int64_t count, int64_t chunk) : limit_(count), chunk_(chunk) {}

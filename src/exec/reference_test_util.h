@@ -1,6 +1,6 @@
 #pragma once
-// A second evaluator, for tests only: every point of a kernel by itself, every node by recursion, sums in double.
-// Shares no code with the interpreter but the element codecs.
+// A second evaluator, for tests only: every point of a kernel by itself, every node by recursion,
+// sums in double. Shares no code with the interpreter but the element codecs.
 
 #include <algorithm>
 #include <cmath>
@@ -56,8 +56,8 @@ class KernelEvaluator {
 
  private:
   bool is_target(size_t loop) const {
-    return std::find(kernel_.target_loops.begin(), kernel_.target_loops.end(), static_cast<int32_t>(loop)) !=
-           kernel_.target_loops.end();
+    return std::find(kernel_.target_loops.begin(), kernel_.target_loops.end(),
+                     static_cast<int32_t>(loop)) != kernel_.target_loops.end();
   }
 
   void run_element(TensorData& out, int64_t element) {
@@ -81,7 +81,9 @@ class KernelEvaluator {
         const Scalar value = evaluate(kernel_.value);
         if (reduction == ir::Reduction::ArgMax || reduction == ir::Reduction::ArgMin) {
           const double a = number(value), b = number(total);
-          const bool better = std::isnan(a) ? !std::isnan(b) : reduction == ir::Reduction::ArgMax ? a > b : a < b;
+          const bool better = std::isnan(a)                        ? !std::isnan(b)
+                              : reduction == ir::Reduction::ArgMax ? a > b
+                                                                   : a < b;
           if (!reached || better) total = value, second = evaluate(kernel_.second_value);
         } else {
           total = combine(reduction, total, value);
@@ -89,7 +91,8 @@ class KernelEvaluator {
         reached = true;
       }
       size_t i = reduced.size();
-      while (i > 0 && ++point_[reduced[i - 1]] == kernel_.loops[reduced[i - 1]].extent) point_[reduced[--i]] = 0;
+      while (i > 0 && ++point_[reduced[i - 1]] == kernel_.loops[reduced[i - 1]].extent)
+        point_[reduced[--i]] = 0;
       if (i == 0) break;
     }
     if (!reached && kernel_.otherwise >= 0) total = evaluate(kernel_.otherwise);
@@ -104,7 +107,8 @@ class KernelEvaluator {
     }
   }
 
-  /// The elements of one recurrence, from its first step to this one. Quadratic, and so obviously right.
+  /// The elements of one recurrence, from its first step to this one. Quadratic, and so obviously
+  /// right.
   void run_ordered(TensorData& out, int64_t element, size_t loop) {
     const int64_t last = point_[loop], extent = kernel_.loops[loop].extent;
     const bool ascending = kernel_.loops[loop].order == ir::Loop::Order::Ascending;
@@ -119,20 +123,27 @@ class KernelEvaluator {
   }
 
   static double number(const Scalar& x) {
-    return x.type == ComputeType::F32 || x.type == ComputeType::F64 ? x.real : static_cast<double>(x.integer);
+    return x.type == ComputeType::F32 || x.type == ComputeType::F64
+               ? x.real
+               : static_cast<double>(x.integer);
   }
 
   static Scalar identity(ir::Reduction reduction, ElementType type) {
     const ComputeType compute = ir::compute_type(type);
     constexpr double inf = std::numeric_limits<double>::infinity();
     switch (reduction) {
-      case ir::Reduction::Product: return {compute, 1, 1};
-      case ir::Reduction::And: return {compute, 0, 1};
+      case ir::Reduction::Product:
+        return {compute, 1, 1};
+      case ir::Reduction::And:
+        return {compute, 0, 1};
       case ir::Reduction::Max:
-      case ir::Reduction::ArgMax: return {compute, -inf, lowest(type)};
+      case ir::Reduction::ArgMax:
+        return {compute, -inf, lowest(type)};
       case ir::Reduction::Min:
-      case ir::Reduction::ArgMin: return {compute, inf, highest(type)};
-      default: return {compute, 0, 0};
+      case ir::Reduction::ArgMin:
+        return {compute, inf, highest(type)};
+      default:
+        return {compute, 0, 0};
     }
   }
   static int64_t lowest(ElementType type) {
@@ -152,10 +163,14 @@ class KernelEvaluator {
     if (a.type == ComputeType::I64) {
       const auto x = static_cast<uint64_t>(a.integer), y = static_cast<uint64_t>(b.integer);
       switch (reduction) {
-        case ir::Reduction::Sum: return {a.type, 0, static_cast<int64_t>(x + y)};
-        case ir::Reduction::Product: return {a.type, 0, static_cast<int64_t>(x * y)};
-        case ir::Reduction::Max: return a.integer > b.integer ? a : b;
-        default: return a.integer < b.integer ? a : b;
+        case ir::Reduction::Sum:
+          return {a.type, 0, static_cast<int64_t>(x + y)};
+        case ir::Reduction::Product:
+          return {a.type, 0, static_cast<int64_t>(x * y)};
+        case ir::Reduction::Max:
+          return a.integer > b.integer ? a : b;
+        default:
+          return a.integer < b.integer ? a : b;
       }
     }
     if (a.type == ComputeType::Bool) {
@@ -163,10 +178,14 @@ class KernelEvaluator {
       return {a.type, 0, (reduction == ir::Reduction::And ? both : either) ? 1 : 0};
     }
     switch (reduction) {
-      case ir::Reduction::Sum: return {a.type, a.real + b.real, 0};
-      case ir::Reduction::Product: return {a.type, a.real * b.real, 0};
-      case ir::Reduction::Max: return {a.type, propagating(a.real, b.real, true), 0};
-      default: return {a.type, propagating(a.real, b.real, false), 0};
+      case ir::Reduction::Sum:
+        return {a.type, a.real + b.real, 0};
+      case ir::Reduction::Product:
+        return {a.type, a.real * b.real, 0};
+      case ir::Reduction::Max:
+        return {a.type, propagating(a.real, b.real, true), 0};
+      default:
+        return {a.type, propagating(a.real, b.real, false), 0};
     }
   }
   static double propagating(double a, double b, bool max) {
@@ -174,16 +193,22 @@ class KernelEvaluator {
     return max ? std::max(a, b) : std::min(a, b);
   }
 
-  bool holds() { return guards_hold() && (kernel_.data_guard < 0 || evaluate(kernel_.data_guard).integer != 0); }
+  bool holds() {
+    return guards_hold() && (kernel_.data_guard < 0 || evaluate(kernel_.data_guard).integer != 0);
+  }
   bool guards_hold() {
-    return std::all_of(kernel_.guards.begin(), kernel_.guards.end(), [&](const ir::Guard& g) { return meets(g); });
+    return std::all_of(kernel_.guards.begin(), kernel_.guards.end(),
+                       [&](const ir::Guard& g) { return meets(g); });
   }
   bool meets(const ir::Guard& guard) {
     const int64_t value = linear_value(guard.value);
     switch (guard.kind) {
-      case ir::Guard::Kind::NonNegative: return value >= 0;
-      case ir::Guard::Kind::Zero: return value == 0;
-      default: return value != 0;
+      case ir::Guard::Kind::NonNegative:
+        return value >= 0;
+      case ir::Guard::Kind::Zero:
+        return value == 0;
+      default:
+        return value != 0;
     }
   }
 
@@ -203,13 +228,21 @@ class KernelEvaluator {
     }
     std::vector<int64_t> operands;
     for (const ir::Linear& operand : atom.operands) operands.push_back(linear_value(operand));
-    const auto quotient = [&] { return static_cast<int64_t>(std::floor(static_cast<double>(operands[0]) / static_cast<double>(atom.divisor))); };
+    const auto quotient = [&] {
+      return static_cast<int64_t>(
+          std::floor(static_cast<double>(operands[0]) / static_cast<double>(atom.divisor)));
+    };
     switch (atom.kind) {
-      case ir::Atom::Kind::FloorDiv: return quotient();
-      case ir::Atom::Kind::Mod: return operands[0] - quotient() * atom.divisor;
-      case ir::Atom::Kind::Min: return *std::min_element(operands.begin(), operands.end());
-      case ir::Atom::Kind::Max: return *std::max_element(operands.begin(), operands.end());
-      default: break;
+      case ir::Atom::Kind::FloorDiv:
+        return quotient();
+      case ir::Atom::Kind::Mod:
+        return operands[0] - quotient() * atom.divisor;
+      case ir::Atom::Kind::Min:
+        return *std::min_element(operands.begin(), operands.end());
+      case ir::Atom::Kind::Max:
+        return *std::max_element(operands.begin(), operands.end());
+      default:
+        break;
     }
     const TensorData& tensor = find_(atom.tensor);
     return tensor.get_integer(element_of(tensor, operands));
@@ -219,7 +252,8 @@ class KernelEvaluator {
     int64_t element = 0;
     for (size_t axis = 0; axis < subscripts.size(); ++axis) {
       if (subscripts[axis] < 0 || subscripts[axis] >= tensor.shape()[axis]) {
-        throw OutOfRange("subscript " + std::to_string(subscripts[axis]) + " on axis " + std::to_string(axis));
+        throw OutOfRange("subscript " + std::to_string(subscripts[axis]) + " on axis " +
+                         std::to_string(axis));
       }
       element = element * tensor.shape()[axis] + subscripts[axis];
     }
@@ -246,27 +280,38 @@ class KernelEvaluator {
     const ComputeType type = ir::compute_type(node.type);
     switch (node.op) {
       case ScalarOp::Constant:
-        return {type, type == ComputeType::F32 ? static_cast<float>(node.constant) : node.constant, node.integer};
-      case ScalarOp::Index: return {type, 0, linear_value(kernel_.linears[static_cast<size_t>(node.reference)])};
-      case ScalarOp::Prev: return previous_;
+        return {type, type == ComputeType::F32 ? static_cast<float>(node.constant) : node.constant,
+                node.integer};
+      case ScalarOp::Index:
+        return {type, 0, linear_value(kernel_.linears[static_cast<size_t>(node.reference)])};
+      case ScalarOp::Prev:
+        return previous_;
       case ScalarOp::Load: {
         const ir::Access& access = kernel_.accesses[static_cast<size_t>(node.reference)];
         const TensorData& tensor = find_(access.tensor);
         std::vector<int64_t> subscripts;
-        for (const ir::Linear& subscript : access.subscripts) subscripts.push_back(linear_value(subscript));
+        for (const ir::Linear& subscript : access.subscripts)
+          subscripts.push_back(linear_value(subscript));
         return load(tensor, element_of(tensor, subscripts));
       }
-      case ScalarOp::Select: return evaluate(evaluate(node.a).integer != 0 ? node.b : node.c);
-      default: break;
+      case ScalarOp::Select:
+        return evaluate(evaluate(node.a).integer != 0 ? node.b : node.c);
+      default:
+        break;
     }
     const Scalar a = evaluate(node.a);
     if (node.op == ScalarOp::Cast) return cast(a, node.type);
     const Scalar b = node.b >= 0 ? evaluate(node.b) : Scalar{};
     switch (a.type) {
-      case ComputeType::F32: return real_operation<float>(node.op, type, static_cast<float>(a.real), static_cast<float>(b.real));
-      case ComputeType::F64: return real_operation<double>(node.op, type, a.real, b.real);
-      case ComputeType::I64: return integer_operation(node.op, type, a.integer, b.integer);
-      default: return bool_operation(node.op, type, a.integer != 0, b.integer != 0);
+      case ComputeType::F32:
+        return real_operation<float>(node.op, type, static_cast<float>(a.real),
+                                     static_cast<float>(b.real));
+      case ComputeType::F64:
+        return real_operation<double>(node.op, type, a.real, b.real);
+      case ComputeType::I64:
+        return integer_operation(node.op, type, a.integer, b.integer);
+      default:
+        return bool_operation(node.op, type, a.integer != 0, b.integer != 0);
     }
   }
 
@@ -285,32 +330,58 @@ class KernelEvaluator {
     const auto real = [&](T x) { return Scalar{type, x, 0}; };
     const auto truth = [&](bool x) { return Scalar{type, 0, x ? 1 : 0}; };
     switch (op) {
-      case ScalarOp::Neg: return real(-a);
-      case ScalarOp::Abs: return real(std::abs(a));
-      case ScalarOp::Sign: return real(a > 0 ? T(1) : a < 0 ? T(-1) : T(0));
-      case ScalarOp::Exp: return real(std::exp(a));
-      case ScalarOp::Tanh: return real(std::tanh(a));
-      case ScalarOp::Sqrt: return real(std::sqrt(a));
-      case ScalarOp::Sigmoid: return real(T(1) / (T(1) + std::exp(-a)));
-      case ScalarOp::Floor: return real(std::floor(a));
-      case ScalarOp::Round: return real(std::nearbyint(a));
-      case ScalarOp::IsNan: return truth(std::isnan(a));
-      case ScalarOp::IsInf: return truth(std::isinf(a));
-      case ScalarOp::Add: return real(a + b);
-      case ScalarOp::Sub: return real(a - b);
-      case ScalarOp::Mul: return real(a * b);
-      case ScalarOp::Div: return real(a / b);
-      case ScalarOp::Max: return real(static_cast<T>(propagating(a, b, true)));
-      case ScalarOp::Min: return real(static_cast<T>(propagating(a, b, false)));
-      case ScalarOp::Fmax: return real(std::fmax(a, b));
-      case ScalarOp::Fmin: return real(std::fmin(a, b));
-      case ScalarOp::Less: return truth(a < b);
-      case ScalarOp::LessEqual: return truth(a <= b);
-      case ScalarOp::Greater: return truth(a > b);
-      case ScalarOp::GreaterEqual: return truth(a >= b);
-      case ScalarOp::Equal: return truth(a == b);
-      case ScalarOp::NotEqual: return truth(a != b);
-      default: throw std::logic_error("operation missing from the reference");
+      case ScalarOp::Neg:
+        return real(-a);
+      case ScalarOp::Abs:
+        return real(std::abs(a));
+      case ScalarOp::Sign:
+        return real(a > 0 ? T(1) : a < 0 ? T(-1) : T(0));
+      case ScalarOp::Exp:
+        return real(std::exp(a));
+      case ScalarOp::Tanh:
+        return real(std::tanh(a));
+      case ScalarOp::Sqrt:
+        return real(std::sqrt(a));
+      case ScalarOp::Sigmoid:
+        return real(T(1) / (T(1) + std::exp(-a)));
+      case ScalarOp::Floor:
+        return real(std::floor(a));
+      case ScalarOp::Round:
+        return real(std::nearbyint(a));
+      case ScalarOp::IsNan:
+        return truth(std::isnan(a));
+      case ScalarOp::IsInf:
+        return truth(std::isinf(a));
+      case ScalarOp::Add:
+        return real(a + b);
+      case ScalarOp::Sub:
+        return real(a - b);
+      case ScalarOp::Mul:
+        return real(a * b);
+      case ScalarOp::Div:
+        return real(a / b);
+      case ScalarOp::Max:
+        return real(static_cast<T>(propagating(a, b, true)));
+      case ScalarOp::Min:
+        return real(static_cast<T>(propagating(a, b, false)));
+      case ScalarOp::Fmax:
+        return real(std::fmax(a, b));
+      case ScalarOp::Fmin:
+        return real(std::fmin(a, b));
+      case ScalarOp::Less:
+        return truth(a < b);
+      case ScalarOp::LessEqual:
+        return truth(a <= b);
+      case ScalarOp::Greater:
+        return truth(a > b);
+      case ScalarOp::GreaterEqual:
+        return truth(a >= b);
+      case ScalarOp::Equal:
+        return truth(a == b);
+      case ScalarOp::NotEqual:
+        return truth(a != b);
+      default:
+        throw std::logic_error("operation missing from the reference");
     }
   }
 
@@ -324,37 +395,62 @@ class KernelEvaluator {
       return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
     };
     switch (op) {
-      case ScalarOp::Neg: return whole(0 - x);
-      case ScalarOp::Abs: return whole(a < 0 ? 0 - x : x);
-      case ScalarOp::Sign: return {type, 0, a > 0 ? 1 : a < 0 ? -1 : 0};
-      case ScalarOp::Add: return whole(x + y);
-      case ScalarOp::Sub: return whole(x - y);
-      case ScalarOp::Mul: return whole(x * y);
-      case ScalarOp::FloorDiv: return {type, 0, floored()};
-      case ScalarOp::Mod: return whole(x - static_cast<uint64_t>(floored()) * y);
-      case ScalarOp::Max: return {type, 0, std::max(a, b)};
-      case ScalarOp::Min: return {type, 0, std::min(a, b)};
-      case ScalarOp::BitAnd: return whole(x & y);
-      case ScalarOp::BitXor: return whole(x ^ y);
-      case ScalarOp::Less: return truth(a < b);
-      case ScalarOp::LessEqual: return truth(a <= b);
-      case ScalarOp::Greater: return truth(a > b);
-      case ScalarOp::GreaterEqual: return truth(a >= b);
-      case ScalarOp::Equal: return truth(a == b);
-      case ScalarOp::NotEqual: return truth(a != b);
-      default: throw std::logic_error("operation missing from the reference");
+      case ScalarOp::Neg:
+        return whole(0 - x);
+      case ScalarOp::Abs:
+        return whole(a < 0 ? 0 - x : x);
+      case ScalarOp::Sign:
+        return {type, 0, a > 0 ? 1 : a < 0 ? -1 : 0};
+      case ScalarOp::Add:
+        return whole(x + y);
+      case ScalarOp::Sub:
+        return whole(x - y);
+      case ScalarOp::Mul:
+        return whole(x * y);
+      case ScalarOp::FloorDiv:
+        return {type, 0, floored()};
+      case ScalarOp::Mod:
+        return whole(x - static_cast<uint64_t>(floored()) * y);
+      case ScalarOp::Max:
+        return {type, 0, std::max(a, b)};
+      case ScalarOp::Min:
+        return {type, 0, std::min(a, b)};
+      case ScalarOp::BitAnd:
+        return whole(x & y);
+      case ScalarOp::BitXor:
+        return whole(x ^ y);
+      case ScalarOp::Less:
+        return truth(a < b);
+      case ScalarOp::LessEqual:
+        return truth(a <= b);
+      case ScalarOp::Greater:
+        return truth(a > b);
+      case ScalarOp::GreaterEqual:
+        return truth(a >= b);
+      case ScalarOp::Equal:
+        return truth(a == b);
+      case ScalarOp::NotEqual:
+        return truth(a != b);
+      default:
+        throw std::logic_error("operation missing from the reference");
     }
   }
 
   static Scalar bool_operation(ScalarOp op, ComputeType type, bool a, bool b) {
     const auto truth = [&](bool value) { return Scalar{type, 0, value ? 1 : 0}; };
     switch (op) {
-      case ScalarOp::Not: return truth(!a);
-      case ScalarOp::And: return truth(a && b);
-      case ScalarOp::Or: return truth(a || b);
-      case ScalarOp::Equal: return truth(a == b);
-      case ScalarOp::NotEqual: return truth(a != b);
-      default: throw std::logic_error("operation missing from the reference");
+      case ScalarOp::Not:
+        return truth(!a);
+      case ScalarOp::And:
+        return truth(a && b);
+      case ScalarOp::Or:
+        return truth(a || b);
+      case ScalarOp::Equal:
+        return truth(a == b);
+      case ScalarOp::NotEqual:
+        return truth(a != b);
+      default:
+        throw std::logic_error("operation missing from the reference");
     }
   }
 

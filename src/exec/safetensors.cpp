@@ -1,4 +1,5 @@
-// The safetensors format: 8 bytes little-endian header length, a JSON header, then the tensors' bytes.
+// The safetensors format: 8 bytes little-endian header length, a JSON header, then the tensors'
+// bytes.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,10 +19,10 @@ namespace {
 using nlohmann::json;
 
 constexpr TypeName kTypes[] = {
-    {ElementType::F64, "F64"},        {ElementType::F32, "F32"},        {ElementType::F16, "F16"},
-    {ElementType::BF16, "BF16"},      {ElementType::F8E4M3, "F8_E4M3"}, {ElementType::F8E5M2, "F8_E5M2"},
-    {ElementType::I64, "I64"},        {ElementType::I32, "I32"},        {ElementType::I16, "I16"},
-    {ElementType::I8, "I8"},          {ElementType::U8, "U8"},          {ElementType::Bool, "BOOL"},
+    {ElementType::F64, "F64"},   {ElementType::F32, "F32"},        {ElementType::F16, "F16"},
+    {ElementType::BF16, "BF16"}, {ElementType::F8E4M3, "F8_E4M3"}, {ElementType::F8E5M2, "F8_E5M2"},
+    {ElementType::I64, "I64"},   {ElementType::I32, "I32"},        {ElementType::I16, "I16"},
+    {ElementType::I8, "I8"},     {ElementType::U8, "U8"},          {ElementType::Bool, "BOOL"},
 };
 constexpr int64_t kLongestHeader = 100'000'000;
 
@@ -78,7 +79,8 @@ std::optional<int64_t> natural(const json& value) {
   return static_cast<int64_t>(n);
 }
 
-/// One tensor's header, checked against the bytes that follow the header. The string is what is wrong.
+/// One tensor's header, checked against the bytes that follow the header. The string is what is
+/// wrong.
 std::variant<Entry, std::string> parse_entry(const json& value, int64_t data_bytes) {
   if (!value.is_object()) return "expected an object";
   const auto dtype = value.find("dtype");
@@ -101,13 +103,14 @@ std::variant<Entry, std::string> parse_entry(const json& value, int64_t data_byt
   const auto begin = natural((*offsets)[0]);
   const auto end = natural((*offsets)[1]);
   if (!begin || !end || *begin > *end || *end > data_bytes) {
-    return fmt::format("`data_offsets` {} leave the file's {} data bytes", offsets->dump(), data_bytes);
+    return fmt::format("`data_offsets` {} leave the file's {} data bytes", offsets->dump(),
+                       data_bytes);
   }
   const auto count = checked_product(entry.shape);
   const auto bytes = count ? checked_mul(*count, memory_bytes(entry.type)) : std::nullopt;
   if (!bytes || *bytes != *end - *begin) {
-    return fmt::format("{} does not take the {} bytes between its offsets", describe(entry.type, entry.shape),
-                       *end - *begin);
+    return fmt::format("{} does not take the {} bytes between its offsets",
+                       describe(entry.type, entry.shape), *end - *begin);
   }
   entry.begin = *begin;
   entry.bytes = *bytes;
@@ -126,11 +129,13 @@ Result<NamedTensors> read_safetensors(const std::string& path, const ReadLimits&
   const int64_t size = info.st_size;
   uint64_t header_bytes = 0;
   if (size < 8 || !read_at(file.get(), &header_bytes, 8, 0)) {
-    return tensor_file_error(path, fmt::format("{} bytes are too few for a safetensors file", size));
+    return tensor_file_error(path,
+                             fmt::format("{} bytes are too few for a safetensors file", size));
   }
   if (header_bytes > static_cast<uint64_t>(std::min(size - 8, kLongestHeader))) {
-    return tensor_file_error(path, fmt::format("its header claims {} bytes, the file has {}", header_bytes, size),
-                             "is it a safetensors file, and complete?");
+    return tensor_file_error(
+        path, fmt::format("its header claims {} bytes, the file has {}", header_bytes, size),
+        "is it a safetensors file, and complete?");
   }
   std::string text(header_bytes, ' ');
   if (!read_at(file.get(), text.data(), static_cast<int64_t>(header_bytes), 8)) {
@@ -150,7 +155,8 @@ Result<NamedTensors> read_safetensors(const std::string& path, const ReadLimits&
     auto& entry = std::get<Entry>(parsed);
     total += entry.bytes;  // both terms are far below 2^62: each is at most the file's size
     if (total > limits.bytes) {
-      return tensor_file_error(path, fmt::format("its tensors take more than the limit of {} bytes", limits.bytes));
+      return tensor_file_error(
+          path, fmt::format("its tensors take more than the limit of {} bytes", limits.bytes));
     }
     SOLAR_TRY(TensorData tensor, TensorData::make(entry.type, std::move(entry.shape)));
     if (!read_at(file.get(), tensor.mutable_data(), entry.bytes, data_begin + entry.begin)) {
@@ -167,11 +173,12 @@ Result<Done> write_safetensors(const std::string& path, const NamedTensors& tens
   for (const auto& [name, tensor] : tensors) {
     const auto type = name_of(kTypes, tensor.type());
     if (!type) {
-      return tensor_file_error(
-          path, fmt::format("tensor `{}`: safetensors files cannot hold {}", name, ir::name(tensor.type())));
+      return tensor_file_error(path, fmt::format("tensor `{}`: safetensors files cannot hold {}",
+                                                 name, ir::name(tensor.type())));
     }
-    header[name] = {
-        {"dtype", *type}, {"shape", tensor.shape()}, {"data_offsets", {offset, offset + tensor.bytes()}}};
+    header[name] = {{"dtype", *type},
+                    {"shape", tensor.shape()},
+                    {"data_offsets", {offset, offset + tensor.bytes()}}};
     offset += tensor.bytes();
   }
   std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -185,11 +192,13 @@ Result<Done> write_safetensors(const std::string& path, const NamedTensors& tens
                       .message = fmt::format("cannot write `{}`: {}", path, std::strerror(error))};
   };
   {
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    const Descriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (file.get() < 0) return failed(errno);
     bool ok = write_all(file.get(), &header_bytes, 8) &&
               write_all(file.get(), text.data(), static_cast<int64_t>(text.size()));
-    for (const auto& [name, tensor] : tensors) ok = ok && write_all(file.get(), tensor.data(), tensor.bytes());
+    for (const auto& [name, tensor] : tensors)
+      ok = ok && write_all(file.get(), tensor.data(), tensor.bytes());
     if (!ok) return failed(errno);
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) return failed(errno);

@@ -1,7 +1,8 @@
 #pragma once
-// A kernel's scalar expressions compiled to bytecode over strips: up to kStripLanes consecutive values of one loop,
-// the lane loop, with all other loops fixed. Positions and conditions that are affine in the lane loop cost nothing a
-// lane; only // % min max select and data-dependent subscripts are computed lane by lane.
+// A kernel's scalar expressions compiled to bytecode over strips: up to kStripLanes consecutive
+// values of one loop, the lane loop, with all other loops fixed. Positions and conditions that are
+// affine in the lane loop cost nothing a lane; only // % min max select and data-dependent
+// subscripts are computed lane by lane.
 
 #include <optional>
 #include <string>
@@ -12,7 +13,8 @@
 
 namespace solar::exec {
 
-/// An index value: constant + loops * coefficients + derived atoms, split by what varies along the lane loop.
+/// An index value: constant + loops * coefficients + derived atoms, split by what varies along the
+/// lane loop.
 struct Slot {
   int64_t constant = 0;
   int64_t lane = 0;
@@ -27,8 +29,8 @@ struct Condition {
   Slot value = {};
 };
 
-/// A derived atom that is used. DataRead operands are clamped; with `checked` set, an operand beyond its axis marks
-/// the atom bad there.
+/// A derived atom that is used. DataRead operands are clamped; with `checked` set, an operand
+/// beyond its axis marks the atom bad there.
 struct AtomStep {
   int32_t atom = 0;
   bool varies = false;
@@ -39,18 +41,18 @@ struct AtomStep {
 
 struct AccessPlan {
   Slot position = {};
-  std::vector<Slot> subscripts = {};        // only of an access that may leave its tensor
-  bool guarded = false;                     // subscripts are to be looked at
-  bool must_hold = false;                   // data-dependent: leaving the tensor is an error where it is used
+  std::vector<Slot> subscripts = {};  // only of an access that may leave its tensor
+  bool guarded = false;               // subscripts are to be looked at
+  bool must_hold = false;  // data-dependent: leaving the tensor is an error where it is used
   std::vector<int32_t> checked_atoms = {};  // DataReads whose own subscripts may fail
 };
 
 struct Instruction {
   ScalarOp op = ScalarOp::Constant;
-  ComputeType type = ComputeType::F32;        // of the operands
+  ComputeType type = ComputeType::F32;  // of the operands
   ComputeType result = ComputeType::F32;
-  ElementType element = ElementType::F32;     // a cast's target
-  int32_t node = 0, a = -1, b = -1, c = -1;   // nodes
+  ElementType element = ElementType::F32;    // a cast's target
+  int32_t node = 0, a = -1, b = -1, c = -1;  // nodes
   int32_t reference = -1;
   int32_t scratch = -1;
   bool uniform = false;
@@ -65,11 +67,12 @@ struct Code {
 };
 
 struct StripSpec {
-  int lane = -1;                     // -1: a kernel without loops, or one lane at a time
+  int lane = -1;  // -1: a kernel without loops, or one lane at a time
   std::vector<ir::Guard> guards = {};
   int data_guard = -1;
   std::vector<int32_t> roots = {};
-  bool clamp_all = false;  // some guards are missing: any access may leave its tensor and must be clamped
+  bool clamp_all =
+      false;  // some guards are missing: any access may leave its tensor and must be clamped
 };
 
 struct StripProgram {
@@ -87,7 +90,8 @@ struct StripProgram {
 
 StripProgram compile_strip(const Nest& nest, const StripSpec& spec);
 
-/// The lanes at which the guards hold, relative to the strip's first: begin .. begin+count-1, or `list`.
+/// The lanes at which the guards hold, relative to the strip's first: begin .. begin+count-1, or
+/// `list`.
 struct Lanes {
   int begin = 0;
   int count = 0;
@@ -107,8 +111,8 @@ class StripRunner {
  public:
   explicit StripRunner(const StripProgram& program);
 
-  /// Evaluates the strip first .. first+count-1 of the lane loop; `loops` has the other loops' values.
-  /// False: stopped by fault().
+  /// Evaluates the strip first .. first+count-1 of the lane loop; `loops` has the other loops'
+  /// values. False: stopped by fault().
   bool run(const int64_t* loops, int64_t first, int count);
 
   const Lanes& lanes() const { return lanes_; }
@@ -145,13 +149,14 @@ class StripRunner {
   Lanes lanes_ = {};
   std::vector<int32_t> list_, next_list_;
   std::vector<int64_t> scratch_;
-  std::vector<Operand> values_;                // per node
-  std::vector<int64_t> atom_values_;           // uniform atoms
+  std::vector<Operand> values_;                  // per node
+  std::vector<int64_t> atom_values_;             // uniform atoms
   std::vector<std::vector<int64_t>> atom_rows_;  // lane atoms
-  std::vector<std::vector<uint8_t>> bad_;      // per checked atom, a row
+  std::vector<std::vector<uint8_t>> bad_;        // per checked atom, a row
   std::vector<int64_t> row_, positions_;
   std::vector<uint8_t> mask_, part_;
-  std::vector<std::pair<int32_t, std::vector<uint8_t>>> pending_;  // (node, lanes that left the tensor)
+  std::vector<std::pair<int32_t, std::vector<uint8_t>>>
+      pending_;  // (node, lanes that left the tensor)
   const void* previous_ = nullptr;
   std::optional<Fault> fault_ = {};
 };

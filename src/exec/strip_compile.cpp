@@ -17,7 +17,8 @@ class Compiler {
  public:
   Compiler(const Nest& nest, const StripSpec& spec) : nest_(nest), spec_(spec) {
     const auto loops = loops_of_atoms(nest.atoms);
-    for (const uint64_t atom : loops) varies_.push_back(spec.lane >= 0 && ((atom >> spec.lane) & 1U) != 0);
+    for (const uint64_t atom : loops)
+      varies_.push_back(spec.lane >= 0 && ((atom >> spec.lane) & 1U) != 0);
   }
 
   StripProgram compile() {
@@ -73,7 +74,8 @@ class Compiler {
       need(subscript, needed);
     }
     for (size_t atom = 0; atom < needed.size(); ++atom) {
-      if (needed[atom] && checked(nest_.atoms[atom])) result.checked_atoms.push_back(static_cast<int32_t>(atom));
+      if (needed[atom] && checked(nest_.atoms[atom]))
+        result.checked_atoms.push_back(static_cast<int32_t>(atom));
     }
     return result;
   }
@@ -114,7 +116,8 @@ class Compiler {
       step.atom = static_cast<int32_t>(index);
       step.varies = varies_[index];
       for (const Linear& operand : atom.operands) step.operands.push_back(slot(operand));
-      for (const Guard& condition : atom.conditions) step.conditions.push_back({condition.kind, slot(condition.value)});
+      for (const Guard& condition : atom.conditions)
+        step.conditions.push_back({condition.kind, slot(condition.value)});
       step.checked = checked(atom);
       result.push_back(std::move(step));
     }
@@ -130,9 +133,15 @@ class Compiler {
         case ComputeType::F32:
           program_.constants[i] = std::bit_cast<int32_t>(static_cast<float>(nodes[i].constant));
           break;
-        case ComputeType::F64: program_.constants[i] = std::bit_cast<int64_t>(nodes[i].constant); break;
-        case ComputeType::I64: program_.constants[i] = nodes[i].integer; break;
-        case ComputeType::Bool: program_.constants[i] = nodes[i].integer != 0 ? 1 : 0; break;
+        case ComputeType::F64:
+          program_.constants[i] = std::bit_cast<int64_t>(nodes[i].constant);
+          break;
+        case ComputeType::I64:
+          program_.constants[i] = nodes[i].integer;
+          break;
+        case ComputeType::Bool:
+          program_.constants[i] = nodes[i].integer != 0 ? 1 : 0;
+          break;
       }
     }
   }
@@ -189,15 +198,20 @@ class Compiler {
 
   bool is_uniform(const ScalarNode& node) const {
     switch (node.op) {
-      case ScalarOp::Constant: return true;
-      case ScalarOp::Prev: return false;
-      case ScalarOp::Index: return !program_.linears[static_cast<size_t>(node.reference)].varies();
+      case ScalarOp::Constant:
+        return true;
+      case ScalarOp::Prev:
+        return false;
+      case ScalarOp::Index:
+        return !program_.linears[static_cast<size_t>(node.reference)].varies();
       case ScalarOp::Load: {
         const AccessPlan& plan = program_.accesses[static_cast<size_t>(node.reference)];
-        return !plan.position.varies() && std::none_of(plan.subscripts.begin(), plan.subscripts.end(),
-                                                       [](const Slot& slot) { return slot.varies(); });
+        return !plan.position.varies() &&
+               std::none_of(plan.subscripts.begin(), plan.subscripts.end(),
+                            [](const Slot& slot) { return slot.varies(); });
       }
-      default: break;
+      default:
+        break;
     }
     for (const int32_t operand : {node.a, node.b, node.c}) {
       if (operand >= 0 && !uniform_[static_cast<size_t>(operand)]) return false;
@@ -218,7 +232,8 @@ class Compiler {
     result.element = node.type;
     result.result = ir::compute_type(node.type);
     const int32_t typed = node.op == ScalarOp::Select ? node.b : node.a;
-    result.type = typed >= 0 ? ir::compute_type(nodes[static_cast<size_t>(typed)].type) : result.result;
+    result.type =
+        typed >= 0 ? ir::compute_type(nodes[static_cast<size_t>(typed)].type) : result.result;
     result.uniform = uniform_[static_cast<size_t>(index)];
     return result;
   }
@@ -227,7 +242,8 @@ class Compiler {
   void assign_rows(Code& code, bool keeps_rows) {
     std::vector<size_t> last_use(nest_.kernel->nodes.size(), 0);
     for (size_t i = 0; i < code.instructions.size(); ++i) {
-      for (const int32_t operand : {code.instructions[i].a, code.instructions[i].b, code.instructions[i].c}) {
+      for (const int32_t operand :
+           {code.instructions[i].a, code.instructions[i].b, code.instructions[i].c}) {
         if (operand >= 0) last_use[static_cast<size_t>(operand)] = i;
       }
     }
@@ -260,6 +276,8 @@ class Compiler {
 
 }  // namespace
 
-StripProgram compile_strip(const Nest& nest, const StripSpec& spec) { return Compiler(nest, spec).compile(); }
+StripProgram compile_strip(const Nest& nest, const StripSpec& spec) {
+  return Compiler(nest, spec).compile();
+}
 
 }  // namespace solar::exec

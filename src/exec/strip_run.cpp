@@ -12,7 +12,8 @@ namespace solar::exec {
 using ir::Guard;
 using ir::Term;
 
-static_assert(std::endian::native == std::endian::little, "constants are read through narrower types");
+static_assert(std::endian::native == std::endian::little,
+              "constants are read through narrower types");
 
 StripRunner::StripRunner(const StripProgram& program)
     : program_(&program),
@@ -38,14 +39,16 @@ StripRunner::StripRunner(const StripProgram& program)
   reserve(program.code.atoms);
   if (program.data_guard) reserve(program.data_guard->atoms);
   for (size_t node = 0; node < values_.size(); ++node) {
-    if (program.nest->kernel->nodes[node].op == ScalarOp::Constant) values_[node] = {&program.constants[node], true};
+    if (program.nest->kernel->nodes[node].op == ScalarOp::Constant)
+      values_[node] = {&program.constants[node], true};
   }
 }
 
 int64_t StripRunner::base(const Slot& slot) const {
   int64_t value = slot.constant;
   for (const Term& term : slot.loops) value += term.coefficient * loops_[term.atom];
-  for (const Term& term : slot.uniform_atoms) value += term.coefficient * atom_values_[static_cast<size_t>(term.atom)];
+  for (const Term& term : slot.uniform_atoms)
+    value += term.coefficient * atom_values_[static_cast<size_t>(term.atom)];
   return value;
 }
 
@@ -53,7 +56,8 @@ int64_t StripRunner::at(const Slot& slot, int active) const {
   const int lane = lanes_.list != nullptr ? lanes_.list[active] : lanes_.begin + active;
   int64_t value = base(slot) + slot.lane * (first_ + lane);
   for (const Term& term : slot.lane_atoms) {
-    value += term.coefficient * atom_rows_[static_cast<size_t>(term.atom)][static_cast<size_t>(active)];
+    value +=
+        term.coefficient * atom_rows_[static_cast<size_t>(term.atom)][static_cast<size_t>(active)];
   }
   return value;
 }
@@ -66,20 +70,12 @@ void StripRunner::fill_row(const Slot& slot, int64_t* out) const {
     fill_linear(out, start + slot.lane * lanes_.begin, slot.lane, lanes_.count);
   }
   for (const Term& term : slot.lane_atoms) {
-    exec::add_scaled(out, atom_rows_[static_cast<size_t>(term.atom)].data(), term.coefficient, lanes_.count);
+    exec::add_scaled(out, atom_rows_[static_cast<size_t>(term.atom)].data(), term.coefficient,
+                     lanes_.count);
   }
 }
 
 namespace {
-
-bool meets(Guard::Kind kind, int64_t value) {
-  switch (kind) {
-    case Guard::Kind::NonNegative: return value >= 0;
-    case Guard::Kind::Zero: return value == 0;
-    case Guard::Kind::NonZero: return value != 0;
-  }
-  return false;
-}
 
 /// ceil(a / b), b > 0
 int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
@@ -91,8 +87,6 @@ bool is_row(ElementType type) {
 }
 
 }  // namespace
-
-bool StripRunner::holds(const Condition& condition) const { return meets(condition.kind, base(condition.value)); }
 
 bool StripRunner::run(const int64_t* loops, int64_t first, int count) {
   loops_ = loops;
@@ -151,27 +145,11 @@ bool StripRunner::narrow_to_range(int count) {
   return lanes_.count > 0;
 }
 
-void StripRunner::condition_mask(const Condition& condition, uint8_t* mask) {
-  fill_row(condition.value, row_.data());
-  const int64_t* values = row_.data();
-  const int count = lanes_.count;
-  switch (condition.kind) {
-    case Guard::Kind::NonNegative:
-      for (int j = 0; j < count; ++j) mask[j] = static_cast<uint8_t>(mask[j] & (values[j] >= 0 ? 1 : 0));
-      break;
-    case Guard::Kind::Zero:
-      for (int j = 0; j < count; ++j) mask[j] = static_cast<uint8_t>(mask[j] & (values[j] == 0 ? 1 : 0));
-      break;
-    case Guard::Kind::NonZero:
-      for (int j = 0; j < count; ++j) mask[j] = static_cast<uint8_t>(mask[j] & (values[j] != 0 ? 1 : 0));
-      break;
-  }
-}
-
 void StripRunner::keep_lanes(const uint8_t* mask) {
   int kept = 0;
   for (int j = 0; j < lanes_.count; ++j) {
-    next_list_[static_cast<size_t>(kept)] = lanes_.list != nullptr ? lanes_.list[j] : lanes_.begin + j;
+    next_list_[static_cast<size_t>(kept)] =
+        lanes_.list != nullptr ? lanes_.list[j] : lanes_.begin + j;
     kept += mask[j] != 0 ? 1 : 0;
   }
   if (kept == lanes_.count) return;
@@ -180,123 +158,19 @@ void StripRunner::keep_lanes(const uint8_t* mask) {
   lanes_ = {contiguous ? list_[0] : 0, kept, contiguous ? nullptr : list_.data()};
 }
 
-void StripRunner::run_atoms(const std::vector<AtomStep>& steps) {
-  for (const AtomStep& step : steps) {
-    if (step.varies) {
-      run_lane_atom(step);
-    } else {
-      run_uniform_atom(step);
-    }
-  }
-}
-
-void StripRunner::run_uniform_atom(const AtomStep& step) {
-  const auto index = static_cast<size_t>(step.atom);
-  const ir::Atom& atom = program_->nest->atoms[index];
-  int64_t& value = atom_values_[index];
-  switch (atom.kind) {
-    case ir::Atom::Kind::Loop: break;
-    case ir::Atom::Kind::FloorDiv: value = floor_div(base(step.operands[0]), atom.divisor); break;
-    case ir::Atom::Kind::Mod: value = floor_mod(base(step.operands[0]), atom.divisor); break;
-    case ir::Atom::Kind::Min:
-    case ir::Atom::Kind::Max:
-      value = base(step.operands[0]);
-      for (const Slot& operand : step.operands) {
-        const int64_t other = base(operand);
-        value = atom.kind == ir::Atom::Kind::Min ? std::min(value, other) : std::max(value, other);
-      }
-      break;
-    case ir::Atom::Kind::Select: {
-      const bool taken = std::all_of(step.conditions.begin(), step.conditions.end(),
-                                     [&](const Condition& condition) { return holds(condition); });
-      value = base(step.operands[taken ? 0 : 1]);
-      break;
-    }
-    case ir::Atom::Kind::DataRead: {
-      const DataRef& from = program_->nest->atom_sources[index];
-      int64_t position = 0;
-      bool bad = false;
-      for (size_t axis = 0; axis < step.operands.size(); ++axis) {
-        const int64_t wanted = base(step.operands[axis]);
-        const int64_t clamped = std::clamp<int64_t>(wanted, 0, from.extents[axis] - 1);
-        bad = bad || wanted != clamped;
-        position += clamped * from.strides[axis];
-      }
-      if (step.checked) bad_[index][0] = bad ? 1 : 0;
-      load_strided(from.type, from.data, position, 0, 1, &value);
-      break;
-    }
-  }
-}
-
-void StripRunner::run_lane_atom(const AtomStep& step) {
-  const auto index = static_cast<size_t>(step.atom);
-  const ir::Atom& atom = program_->nest->atoms[index];
-  int64_t* out = atom_rows_[index].data();
-  const auto count = static_cast<size_t>(lanes_.count);
-  switch (atom.kind) {
-    case ir::Atom::Kind::Loop: break;
-    case ir::Atom::Kind::FloorDiv:
-    case ir::Atom::Kind::Mod: {
-      const Slot& operand = step.operands[0];
-      const bool remainder = atom.kind == ir::Atom::Kind::Mod;
-      if (operand.lane_atoms.empty() && lanes_.list == nullptr) {
-        divide_linear(out, base(operand) + operand.lane * (first_ + lanes_.begin), operand.lane, atom.divisor,
-                      remainder, lanes_.count);
-      } else {
-        fill_row(operand, out);
-        divide(out, atom.divisor, remainder, lanes_.count);
-      }
-      break;
-    }
-    case ir::Atom::Kind::Min:
-    case ir::Atom::Kind::Max:
-      fill_row(step.operands[0], out);
-      for (size_t i = 1; i < step.operands.size(); ++i) {
-        fill_row(step.operands[i], row_.data());
-        for (size_t j = 0; j < count; ++j) {
-          out[j] = atom.kind == ir::Atom::Kind::Min ? std::min(out[j], row_[j]) : std::max(out[j], row_[j]);
-        }
-      }
-      break;
-    case ir::Atom::Kind::Select:
-      std::fill_n(part_.begin(), count, uint8_t{1});
-      for (const Condition& condition : step.conditions) condition_mask(condition, part_.data());
-      fill_row(step.operands[0], out);
-      fill_row(step.operands[1], row_.data());
-      for (size_t j = 0; j < count; ++j) out[j] = part_[j] != 0 ? out[j] : row_[j];
-      break;
-    case ir::Atom::Kind::DataRead: run_data_read(step); break;
-  }
-}
-
-void StripRunner::run_data_read(const AtomStep& step) {
-  const auto index = static_cast<size_t>(step.atom);
-  const DataRef& from = program_->nest->atom_sources[index];
-  const auto count = static_cast<size_t>(lanes_.count);
-  std::fill_n(positions_.begin(), count, 0);
-  if (step.checked) std::fill_n(bad_[index].begin(), count, uint8_t{0});
-  for (size_t axis = 0; axis < step.operands.size(); ++axis) {
-    fill_row(step.operands[axis], row_.data());
-    for (size_t j = 0; j < count; ++j) {
-      const int64_t clamped = std::clamp<int64_t>(row_[j], 0, from.extents[axis] - 1);
-      if (step.checked && clamped != row_[j]) bad_[index][j] = 1;
-      positions_[j] += clamped * from.strides[axis];
-    }
-  }
-  load_indexed(from.type, from.data, positions_.data(), lanes_.count, atom_rows_[index].data());
-}
-
 bool StripRunner::run_code(const Code& code) {
   run_atoms(code.atoms);
   for (const Instruction& instruction : code.instructions) {
     Operand& value = values_[static_cast<size_t>(instruction.node)];
     void* out = scratch(instruction.scratch);
     const int count = instruction.uniform ? 1 : lanes_.count;
-    const auto operand = [&](int32_t node) { return node < 0 ? Operand{} : values_[static_cast<size_t>(node)]; };
+    const auto operand = [&](int32_t node) {
+      return node < 0 ? Operand{} : values_[static_cast<size_t>(node)];
+    };
     value = {out, instruction.uniform};
     switch (instruction.op) {
-      case ScalarOp::Constant: break;
+      case ScalarOp::Constant:
+        break;
       case ScalarOp::Load:
         if (!run_load(instruction, code)) return false;
         break;
@@ -314,7 +188,8 @@ bool StripRunner::run_code(const Code& code) {
         if (lanes_.list != nullptr) {
           gather(instruction.result, out, lanes_.list, previous_, count);
         } else {
-          value.data = static_cast<const char*>(previous_) + width * static_cast<size_t>(lanes_.begin);
+          value.data =
+              static_cast<const char*>(previous_) + width * static_cast<size_t>(lanes_.begin);
         }
         break;
       }
@@ -322,8 +197,8 @@ bool StripRunner::run_code(const Code& code) {
         run_cast(instruction.type, instruction.element, operand(instruction.a).data, out, count);
         break;
       default:
-        run_operation(instruction.op, instruction.type, operand(instruction.a), operand(instruction.b),
-                      operand(instruction.c), out, count);
+        run_operation(instruction.op, instruction.type, operand(instruction.a),
+                      operand(instruction.b), operand(instruction.c), out, count);
     }
   }
   return pending_.empty() || check_pending(code);
@@ -332,7 +207,8 @@ bool StripRunner::run_code(const Code& code) {
 bool StripRunner::run_load(const Instruction& instruction, const Code& code) {
   const AccessPlan& plan = program_->accesses[static_cast<size_t>(instruction.reference)];
   const NestAccess& access = program_->nest->accesses[static_cast<size_t>(instruction.reference)];
-  if (plan.guarded && !inside_by_ends(plan, access)) return run_guarded_load(instruction, plan, code);
+  if (plan.guarded && !inside_by_ends(plan, access))
+    return run_guarded_load(instruction, plan, code);
   const Slot& position = plan.position;
   void* out = scratch(instruction.scratch);
   if (instruction.uniform) {
@@ -340,7 +216,8 @@ bool StripRunner::run_load(const Instruction& instruction, const Code& code) {
   } else if (position.lane_atoms.empty() && lanes_.list == nullptr) {
     const int64_t start = base(position) + position.lane * (first_ + lanes_.begin);
     if (position.lane == 1 && is_row(access.from.type)) {
-      values_[static_cast<size_t>(instruction.node)].data = access.from.data + start * memory_bytes(access.from.type);
+      values_[static_cast<size_t>(instruction.node)].data =
+          access.from.data + start * memory_bytes(access.from.type);
     } else {
       load_strided(access.from.type, access.from.data, start, position.lane, lanes_.count, out);
     }
@@ -365,7 +242,8 @@ bool StripRunner::inside_by_ends(const AccessPlan& plan, const NestAccess& acces
   return true;
 }
 
-bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessPlan& plan, const Code& code) {
+bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessPlan& plan,
+                                   const Code& code) {
   const NestAccess& access = program_->nest->accesses[static_cast<size_t>(instruction.reference)];
   const auto count = static_cast<size_t>(instruction.uniform ? 1 : lanes_.count);
   std::fill_n(positions_.begin(), count, 0);
@@ -388,70 +266,16 @@ bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessP
   for (const int32_t atom : plan.checked_atoms) {
     const auto& bad = bad_[static_cast<size_t>(atom)];
     const bool varies = !atom_rows_[static_cast<size_t>(atom)].empty();
-    for (size_t j = 0; j < count; ++j) part_[j] = static_cast<uint8_t>(part_[j] | bad[varies ? j : 0]);
+    for (size_t j = 0; j < count; ++j)
+      part_[j] = static_cast<uint8_t>(part_[j] | bad[varies ? j : 0]);
   }
   const auto end = part_.begin() + static_cast<std::ptrdiff_t>(count);
   const auto first_bad = std::find(part_.begin(), end, 1);
   if (first_bad == end) return true;
-  if (!code.selects) return report(instruction.reference, static_cast<int>(first_bad - part_.begin()));
+  if (!code.selects)
+    return report(instruction.reference, static_cast<int>(first_bad - part_.begin()));
   pending_.emplace_back(instruction.node, std::vector<uint8_t>(part_.begin(), end));
   return true;
-}
-
-/// An access that left its tensor is an error only where no select discards it.
-bool StripRunner::check_pending(const Code& code) {
-  const auto count = static_cast<size_t>(lanes_.count);
-  const auto& nodes = program_->nest->kernel->nodes;
-  std::vector<std::vector<uint8_t>> wanted(nodes.size(), std::vector<uint8_t>(count, 0));
-  for (const int32_t root : code.roots) wanted[static_cast<size_t>(root)].assign(count, 1);
-  for (size_t i = code.instructions.size(); i-- > 0;) {
-    const Instruction& instruction = code.instructions[i];
-    const auto& here = wanted[static_cast<size_t>(instruction.node)];
-    for (const int32_t operand : {instruction.a, instruction.b, instruction.c}) {
-      if (operand < 0) continue;
-      auto& there = wanted[static_cast<size_t>(operand)];
-      const bool branch = instruction.op == ScalarOp::Select && operand != instruction.a &&
-                          instruction.b != instruction.c;
-      const Operand condition = branch ? values_[static_cast<size_t>(instruction.a)] : Operand{};
-      for (size_t j = 0; j < count; ++j) {
-        const bool taken = !branch || (static_cast<const uint8_t*>(condition.data)[condition.uniform ? 0 : j] != 0) ==
-                                          (operand == instruction.b);
-        if (here[j] != 0 && taken) there[j] = 1;
-      }
-    }
-  }
-  for (const auto& [node, left] : pending_) {
-    for (size_t j = 0; j < count; ++j) {
-      if (wanted[static_cast<size_t>(node)][j] != 0 && left[left.size() == 1 ? 0 : j] != 0) {
-        return report(nodes[static_cast<size_t>(node)].reference, static_cast<int>(j));
-      }
-    }
-  }
-  return true;
-}
-
-bool StripRunner::report(int32_t reference, int active) {
-  const AccessPlan& plan = program_->accesses[static_cast<size_t>(reference)];
-  const auto look = [&](const DataRef& from, const std::vector<Slot>& subscripts) {
-    for (size_t axis = 0; axis < subscripts.size() && !fault_; ++axis) {
-      const int64_t value = at(subscripts[axis], active);
-      if (value < 0 || value >= from.extents[axis]) {
-        fault_ = Fault{from.tensor, static_cast<int>(axis), value, from.extents[axis]};
-      }
-    }
-  };
-  for (const int32_t atom : plan.checked_atoms) {
-    const auto look_at_step = [&](const AtomStep& step) {
-      if (step.atom == atom) look(program_->nest->atom_sources[static_cast<size_t>(atom)], step.operands);
-    };
-    std::for_each(program_->code.atoms.begin(), program_->code.atoms.end(), look_at_step);
-    if (program_->data_guard) {
-      std::for_each(program_->data_guard->atoms.begin(), program_->data_guard->atoms.end(), look_at_step);
-    }
-  }
-  look(program_->nest->accesses[static_cast<size_t>(reference)].from, plan.subscripts);
-  SOLAR_CHECK(fault_.has_value(), "a subscript that left its axis is found again");
-  return false;
 }
 
 }  // namespace solar::exec

@@ -14,7 +14,8 @@ constexpr int64_t kAlignment = 64;
 
 std::shared_ptr<std::byte> allocate_bytes(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - kAlignment) return nullptr;
-  const auto rounded = static_cast<size_t>((std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment);
+  const auto rounded =
+      static_cast<size_t>((std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment);
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
   if (memory == nullptr) return nullptr;
   return {memory, [](std::byte* p) { std::free(p); }};
@@ -75,7 +76,8 @@ double TensorData::get(int64_t i) const {
 int64_t TensorData::get_integer(int64_t i) const {
   return with_codec(type_, [&](auto codec) {
     using C = decltype(codec);
-    return cast_value<ElementType::I64>(C::load(reinterpret_cast<const typename C::Storage*>(data())[i]));
+    return cast_value<ElementType::I64>(
+        C::load(reinterpret_cast<const typename C::Storage*>(data())[i]));
   });
 }
 
@@ -87,26 +89,42 @@ void store_cast(ElementType type, std::byte* data, int64_t i, From value) {
     reinterpret_cast<typename C::Storage*>(data)[i] = C::store(cast_value<t>(value));
   };
   switch (type) {
-    case ElementType::F64: return store.template operator()<ElementType::F64>();
-    case ElementType::F32: return store.template operator()<ElementType::F32>();
-    case ElementType::F16: return store.template operator()<ElementType::F16>();
-    case ElementType::BF16: return store.template operator()<ElementType::BF16>();
-    case ElementType::F8E4M3: return store.template operator()<ElementType::F8E4M3>();
-    case ElementType::F8E5M2: return store.template operator()<ElementType::F8E5M2>();
-    case ElementType::F4E2M1: return store.template operator()<ElementType::F4E2M1>();
-    case ElementType::I64: return store.template operator()<ElementType::I64>();
-    case ElementType::I32: return store.template operator()<ElementType::I32>();
-    case ElementType::I16: return store.template operator()<ElementType::I16>();
-    case ElementType::I8: return store.template operator()<ElementType::I8>();
-    case ElementType::I4: return store.template operator()<ElementType::I4>();
-    case ElementType::U8: return store.template operator()<ElementType::U8>();
-    case ElementType::Bool: return store.template operator()<ElementType::Bool>();
+    case ElementType::F64:
+      return store.template operator()<ElementType::F64>();
+    case ElementType::F32:
+      return store.template operator()<ElementType::F32>();
+    case ElementType::F16:
+      return store.template operator()<ElementType::F16>();
+    case ElementType::BF16:
+      return store.template operator()<ElementType::BF16>();
+    case ElementType::F8E4M3:
+      return store.template operator()<ElementType::F8E4M3>();
+    case ElementType::F8E5M2:
+      return store.template operator()<ElementType::F8E5M2>();
+    case ElementType::F4E2M1:
+      return store.template operator()<ElementType::F4E2M1>();
+    case ElementType::I64:
+      return store.template operator()<ElementType::I64>();
+    case ElementType::I32:
+      return store.template operator()<ElementType::I32>();
+    case ElementType::I16:
+      return store.template operator()<ElementType::I16>();
+    case ElementType::I8:
+      return store.template operator()<ElementType::I8>();
+    case ElementType::I4:
+      return store.template operator()<ElementType::I4>();
+    case ElementType::U8:
+      return store.template operator()<ElementType::U8>();
+    case ElementType::Bool:
+      return store.template operator()<ElementType::Bool>();
   }
 }
 }  // namespace
 
 void TensorData::set(int64_t i, double value) { store_cast(type_, mutable_data(), i, value); }
-void TensorData::set_integer(int64_t i, int64_t value) { store_cast(type_, mutable_data(), i, value); }
+void TensorData::set_integer(int64_t i, int64_t value) {
+  store_cast(type_, mutable_data(), i, value);
+}
 
 bool TensorData::same_bytes(const TensorData& other) const {
   return type_ == other.type_ && shape_ == other.shape_ &&

@@ -1,5 +1,6 @@
 #pragma once
-// A tensor's data: element type, shape, row-major bytes. A value: copies share the bytes until one is written to.
+// A tensor's data: element type, shape, row-major bytes. A value: copies share the bytes until one
+// is written to.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,8 @@ class TensorData {
   /// Uninitialised elements. Fails (memory-limit) when the bytes cannot be counted or had.
   static Result<TensorData> make(ElementType type, std::vector<int64_t> shape);
   /// Row-major values, each converted as by set(). The number of values is that of the shape.
-  static Result<TensorData> from_doubles(ElementType type, std::vector<int64_t> shape, std::span<const double> values);
+  static Result<TensorData> from_doubles(ElementType type, std::vector<int64_t> shape,
+                                         std::span<const double> values);
 
   ElementType type() const { return type_; }
   const std::vector<int64_t>& shape() const { return shape_; }

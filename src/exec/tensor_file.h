@@ -1,7 +1,7 @@
 #pragma once
-// Tensors in files: safetensors (.safetensors) and NumPy archives (.npz). Readers trust nothing in a file; every
-// problem is a tensor-file diagnostic that names the file, the tensor and what was found. Writers replace the file
-// only once it is complete.
+// Tensors in files: safetensors (.safetensors) and NumPy archives (.npz). Readers trust nothing in
+// a file; every problem is a tensor-file diagnostic that names the file, the tensor and what was
+// found. Writers replace the file only once it is complete.
 
 #include <map>
 #include <string>

@@ -11,8 +11,11 @@
 
 namespace solar::exec {
 
-inline Diagnostic tensor_file_error(const std::string& path, std::string_view what, std::string hint = {}) {
-  return {.kind = DiagnosticKind::TensorFile, .message = fmt::format("`{}`: {}", path, what), .hint = std::move(hint)};
+inline Diagnostic tensor_file_error(const std::string& path, std::string_view what,
+                                    std::string hint = {}) {
+  return {.kind = DiagnosticKind::TensorFile,
+          .message = fmt::format("`{}`: {}", path, what),
+          .hint = std::move(hint)};
 }
 
 /// A name shown in a message: cut to a sane length, control characters replaced.

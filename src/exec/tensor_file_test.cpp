@@ -37,7 +37,8 @@ class TensorFile : public ::testing::Test {
 
   static std::string safetensors(const std::string& header, size_t data_bytes) {
     const uint64_t length = header.size();
-    return std::string(reinterpret_cast<const char*>(&length), 8) + header + std::string(data_bytes, '\1');
+    return std::string(reinterpret_cast<const char*>(&length), 8) + header +
+           std::string(data_bytes, '\1');
   }
   void expect_refused(const std::string& file, const std::string& what) const {
     const auto result = read_tensors(file);
@@ -117,13 +118,23 @@ TEST_F(TensorFile, BadSafetensorsAreRefused) {
   refuse(safetensors("[1]", 0), "not a JSON object");
   refuse(safetensors("{\"a\": ", 0), "not a JSON object");
   refuse(safetensors(R"({"a": 3})", 0), "expected an object");
-  refuse(safetensors(R"({"a": {"dtype": "Q7", "shape": [1], "data_offsets": [0, 1]}})", 1), "unknown dtype `Q7`");
-  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", 4), "non-negative");
-  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [1.5], "data_offsets": [0, 4]}})", 4), "non-negative");
-  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}})", 4), "leave");
-  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}})", 4), "leave");
-  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}})", 4), "does not take");
-  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}})", 0), "does not take");
+  refuse(safetensors(R"({"a": {"dtype": "Q7", "shape": [1], "data_offsets": [0, 1]}})", 1),
+         "unknown dtype `Q7`");
+  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})", 4),
+         "non-negative");
+  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [1.5], "data_offsets": [0, 4]}})", 4),
+         "non-negative");
+  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}})", 4),
+         "leave");
+  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}})", 4),
+         "leave");
+  refuse(safetensors(R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}})", 4),
+         "does not take");
+  refuse(
+      safetensors(
+          R"({"a": {"dtype": "F32", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}})",
+          0),
+      "does not take");
   refuse(safetensors(R"({"a": {"shape": [1], "data_offsets": [0, 4]}})", 4), "`dtype`");
 }
 
@@ -147,12 +158,14 @@ TEST_F(TensorFile, NpyHeaders) {
   ASSERT_TRUE(std::holds_alternative<NpyHeader>(good));
   EXPECT_TRUE(std::get<NpyHeader>(good).fortran_order);
   EXPECT_EQ(std::get<NpyHeader>(good).shape, (std::vector<int64_t>{2, 3}));
-  EXPECT_TRUE(std::holds_alternative<NpyHeader>(parse("{'shape': (), 'descr': '|b1', 'fortran_order': False}")));
-  for (const char* bad : {"", "{", "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4'}",
-                          "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-                          "{'descr': '<f4', 'fortran_order': 3, 'shape': (1,)}",
-                          "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
-                          "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"}) {
+  EXPECT_TRUE(std::holds_alternative<NpyHeader>(
+      parse("{'shape': (), 'descr': '|b1', 'fortran_order': False}")));
+  for (const char* bad :
+       {"", "{", "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4'}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f4', 'fortran_order': 3, 'shape': (1,)}",
+        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"}) {
     EXPECT_TRUE(std::holds_alternative<std::string>(parse(bad))) << bad;
   }
   EXPECT_TRUE(std::holds_alternative<std::string>(parse_npy_header("\x93NUMPY\x01\x00\xff\xff{}")));
@@ -168,7 +181,8 @@ TEST_F(TensorFile, DamagedFilesNeverCrash) {
     for (int round = 0; round < 400; ++round) {
       std::string bad = good;
       if (round % 4 == 0) bad.resize(random() % bad.size());
-      for (uint64_t n = random() % 4; n > 0 && !bad.empty(); --n) bad[random() % bad.size()] = static_cast<char>(random());
+      for (uint64_t n = random() % 4; n > 0 && !bad.empty(); --n)
+        bad[random() % bad.size()] = static_cast<char>(random());
       static_cast<void>(read_tensors(write(name, bad), {.bytes = 1 << 20}));
     }
   }

@@ -19,7 +19,9 @@ TEST(Element, EveryF16AndBf16CodeSurvives) {
   for (int code = 0; code < 65536; ++code) {
     const auto c = static_cast<uint16_t>(code);
     const float half = decode_f16(c), brain = decode_bf16(c);
-    ASSERT_TRUE(std::isnan(half) ? std::isnan(decode_small(code, kF16)) : half == decode_small(code, kF16)) << code;
+    ASSERT_TRUE(std::isnan(half) ? std::isnan(decode_small(code, kF16))
+                                 : half == decode_small(code, kF16))
+        << code;
     ASSERT_TRUE(std::isnan(half) || encode_f16(half) == c) << code;
     ASSERT_TRUE(std::isnan(half) || encode_small(half, kF16) == c) << code;
     ASSERT_TRUE(std::isnan(brain) || encode_bf16(brain) == c) << code;
@@ -98,7 +100,8 @@ TEST(TensorData, CopiesShareUntilWritten) {
 }
 
 TEST(TensorData, HugeShapesAreRefused) {
-  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{INT64_MAX, 2}, {int64_t{1} << 61}, {-1}}) {
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{INT64_MAX, 2}, {int64_t{1} << 61}, {-1}}) {
     const auto tensor = TensorData::make(ElementType::F64, shape);
     ASSERT_FALSE(tensor);
     EXPECT_EQ(tensor.error()[0].kind, DiagnosticKind::MemoryLimit);

@@ -11,6 +11,7 @@
 #include "ir/verify.h"
 #include "validate/run.h"
 #include "validate/same_program.h"
+#include "validate/shrink.h"
 
 namespace solar::validate {
 namespace {
@@ -25,6 +26,26 @@ int64_t predicted_peak(const ir::VerifiedProgram& program) {
 
 bool fits_full(const ir::VerifiedProgram& program, const Options& options) {
   return predicted_peak(program) <= options.full_bytes && exec::estimate_points(program) <= options.full_points;
+}
+
+std::string predicted_text(const ir::VerifiedProgram& program) {
+  return fmt::format("{:.1f} GiB and {:.1f} Gpoints", static_cast<double>(predicted_peak(program)) / 0x1p30,
+                     static_cast<double>(exec::estimate_points(program)) / 1e9);
+}
+
+Diagnostic too_large(const ir::VerifiedProgram& program) {
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::MemoryLimit;
+  diagnostic.message = fmt::format("running the program at this size is predicted to take {}", predicted_text(program));
+  diagnostic.hint = "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the program";
+  return diagnostic;
+}
+
+Diagnostic interrupted() {
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::Interrupted;
+  diagnostic.message = "validation was interrupted";
+  return diagnostic;
 }
 
 std::vector<Run> runs_for(const ir::VerifiedProgram& program) {
@@ -63,7 +84,7 @@ class TwoTrace {
       if (kept.size() < constants_.size()) found = search(kept);
     }
     if (options_.cancel != nullptr && *options_.cancel) {
-      return Diagnostic{.kind = DiagnosticKind::Interrupted, .message = "validation was interrupted"};
+      return interrupted();
     }
     return found;
   }
@@ -206,11 +227,9 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
   SOLAR_TRY(std::vector<TwoTrace::Small> smalls, search.run());
   Outcome outcome;
   if (smalls.size() < 2) {
-    outcome.reason = fmt::format("too large to run at full size ({:.1f} GiB, {:.1f} Gpoints predicted), and no two "
-                                 "small sizes of it are the same program: {}",
-                                 static_cast<double>(predicted_peak(*traced.program)) / 0x1p30,
-                                 static_cast<double>(exec::estimate_points(*traced.program)) / 1e9,
-                                 search.last_reason());
+    outcome.reason = fmt::format("too large to run at full size ({} predicted), and no two small sizes of it are the "
+                                 "same program: {}",
+                                 predicted_text(*traced.program), search.last_reason());
     return outcome;
   }
   outcome.method = "two-trace";
@@ -233,14 +252,7 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
 Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                               const ir::VerifiedProgram& program, const std::string& folder, const Options& options) {
   SOLAR_TRY(const Traced traced, trace_source(pool, request, folder, options));
-  if (!fits_full(program, options)) {
-    return Diagnostic{
-        .kind = DiagnosticKind::MemoryLimit,
-        .message = fmt::format("running the program at this size is predicted to take {:.1f} GiB and {:.1f} Gpoints",
-                               static_cast<double>(predicted_peak(program)) / 0x1p30,
-                               static_cast<double>(exec::estimate_points(program)) / 1e9),
-        .hint = "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the program"};
-  }
+  if (!fits_full(program, options)) return too_large(program);
   Outcome outcome;
   outcome.method = "full";
   return run_and_compare(std::move(outcome), pool, request, traced.trace, program, runs_for(program), folder, options);

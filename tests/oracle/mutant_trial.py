@@ -100,7 +100,7 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def samples(module: ModuleType, program: File) -> tuple[Ports, npt.NDArray[Any]]:
+def samples(module: ModuleType, program: File, seeds: int = SEEDS) -> tuple[Ports, npt.NDArray[Any]]:
     """The program's ports for every seed, and what the module itself gives (in float64)."""
     assert program.program is not None
     torch.set_num_threads(1)  # the tensors are tiny
@@ -108,7 +108,7 @@ def samples(module: ModuleType, program: File) -> tuple[Ports, npt.NDArray[Any]]
     model = module.Model(*module.get_init_inputs()).double()
     collected: dict[str, list[npt.NDArray[Any]]] = {}
     results = []
-    for seed in range(SEEDS):
+    for seed in range(seeds):
         torch.manual_seed(1 + seed)
         with torch.no_grad():
             for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
@@ -197,7 +197,8 @@ def run(solar: Solar, model: str, folder: Path, count: int, seed: int) -> Trial:
         done = solar("check", str(candidate), "--against", str(source))
         output = done.stdout + done.stderr
         assert done.returncode in (0, 1), output
-        assert done.returncode == 0 or "validation-failed" in output, output
+        # A fault in an index may already stop the run.
+        assert done.returncode == 0 or "validation-failed" in output or "index-out-of-range" in output, output
         verdicts.append(Verdict(mutant, judge.changed(mutant), done.returncode == 1))
     return Trial(model, tuple(verdicts))
 

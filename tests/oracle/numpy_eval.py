@@ -76,11 +76,17 @@ class Scope:
 
     # --- statements -----------------------------------------------------------------------------------
 
-    def run(self, body: tuple[Statement, ...]) -> None:
+    def declare(self, body: tuple[Statement, ...]) -> None:
+        """The dims alone: a signature uses them before the body runs."""
         for statement in body:
             if isinstance(statement, Dims):
                 for name, value in statement.values.items():
                     self.dims[name] = dim_value(value, self.dims)
+
+    def run(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            if isinstance(statement, Dims):
+                self.declare((statement,))
             elif isinstance(statement, Require):
                 if not dim_value(statement.condition, self.dims):
                     raise ProgramError("a required condition does not hold")
@@ -274,10 +280,7 @@ def evaluate(
         raise ProgramError("the file holds no program")
     samples = len(next(iter(ports.values())))
     scope = Scope({**prelude, **file.functions}, samples, exact)
-    for statement in program.body:  # dims come first and the signature uses them
-        if isinstance(statement, Dims):
-            for name, value in statement.values.items():
-                scope.dims[name] = dim_value(value, scope.dims)
+    scope.declare(program.body)
     for port in program.ports:
         element, shape = scope.element(port.type), scope.shape(port.type)
         if element not in FLOATS and element not in INTEGERS and element != "bool":

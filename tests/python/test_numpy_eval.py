@@ -71,10 +71,10 @@ program norms(input x: f32[B, S, N]) -> (y) {
 }
 """
 SCANS = """
-program scans(input x: f32[B, T]) -> (y, best, at, late) {
+program scans(input x: f32[B, T]) -> (y, best, place, late) {
   dims B = 2, T = 7
   kernel y: f32[B, T] { for b:B, seq t:T   y[b,t] = prev + x[b,t]   init 0 }
-  kernel best: f32[B], at: i64[B] { for b:B, t:T   best[b], at[b] argmax= x[b,t], t }
+  kernel best: f32[B], place: i64[B] { for b:B, t:T   best[b], place[b] argmax= x[b,t], t }
   slice late = y[:, 2:T:2]
 }
 """
@@ -141,7 +141,7 @@ def test_norms_and_rounding() -> None:
     [
         ("y", lambda x: x.cumsum(1)),
         ("best", lambda x: x.max(1).values),
-        ("at", lambda x: x.argmax(1)),
+        ("place", lambda x: x.argmax(1)),
         ("late", lambda x: x.cumsum(1)[:, 2::2]),
     ],
 )

@@ -10,7 +10,9 @@ import pytest
 import torch
 from conftest import Solar
 from safetensors.torch import load_file, save_file
-from torch_operator_cases import FAMILIES, Generator
+from torch_case_generator import Generator
+from torch_core_cases import CORE_FAMILIES
+from torch_operator_cases import FAMILIES
 from torch_operator_harness import failures
 
 SEED = int(os.environ.get("SOLAR_SEED", "1"))
@@ -21,7 +23,7 @@ BATCH = 40  # operators a program: few processes, and little to search when a pr
 def run(solar: Solar, tmp_path: Path):
     """Runs a traced program with the project's executor."""
 
-    def call(text: str, values: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    def call(text: str, values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         program, inputs, outputs = (
             tmp_path / "operators.alir",
             tmp_path / "in.safetensors",
@@ -30,17 +32,20 @@ def run(solar: Solar, tmp_path: Path):
         program.write_text(text)
         save_file({name: value.contiguous() for name, value in values.items()}, inputs)
         outputs.unlink(missing_ok=True)
-        done = solar("run", program, "--inputs", inputs, "--output", outputs)
+        done = solar("run", program, "--inputs", inputs, "--out", outputs)
         if done.returncode:
             raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
-        return list(load_file(outputs).values())
+        return load_file(outputs)
 
     return call
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+ALL_FAMILIES = {**FAMILIES, **CORE_FAMILIES}
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
 def test_family(family: str, run) -> None:
-    cases = list(FAMILIES[family](Generator(SEED)))
+    cases = list(ALL_FAMILIES[family](Generator(SEED)))
     wrong: list[str] = []
     for start in range(0, len(cases), BATCH):
         wrong += failures(cases[start : start + BATCH], run)

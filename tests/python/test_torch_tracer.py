@@ -14,7 +14,7 @@ from solar.sources import load
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "frontends" / "torch"
 PROGRAMS = sorted(path.stem for path in GOLDEN.glob("*.py"))
-UPDATE = "SOLAR_UPDATE_GOLDEN" in os.environ
+UPDATE = "SOLAR_UPDATE_GOLDENS" in os.environ
 
 
 def trace_text(folder: Path, body: str, inputs: str = "[torch.randn(2, 3)]") -> TraceResult:
@@ -40,7 +40,7 @@ def ports(result: TraceResult) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_text_is_as_recorded(name: str) -> None:
-    """SOLAR_UPDATE_GOLDEN=1 rewrites the recorded texts; read the difference before committing it."""
+    """SOLAR_UPDATE_GOLDENS=1 rewrites the recorded texts; read the difference before committing it."""
     result = trace(load(str(GOLDEN / f"{name}.py"), {}, fake=True))
     recorded = GOLDEN / f"{name}.alir"
     if UPDATE:

@@ -8,10 +8,10 @@ import torch
 from solar.frontends.torch import trace
 from solar.sources import LoadedProgram
 from torch import nn
-from torch_operator_cases import Case
+from torch_case_generator import Case
 
-# Runs a traced program: text, tensors by port name -> outputs in order.
-Runner = Callable[[str, dict[str, torch.Tensor]], list[torch.Tensor]]
+# Runs a traced program: text, tensors by port name -> outputs by name.
+Runner = Callable[[str, dict[str, torch.Tensor]], dict[str, torch.Tensor]]
 
 
 class _Batch(nn.Module):
@@ -36,8 +36,8 @@ def _flat(result: object) -> list[torch.Tensor]:
     return [result] if isinstance(result, torch.Tensor) else [t for t in result if t is not None]  # type: ignore[attr-defined]
 
 
-def traced(cases: Sequence[Case]) -> tuple[str, dict[str, torch.Tensor]]:
-    """The text of one program for all cases, and its input tensors."""
+def traced(cases: Sequence[Case]) -> tuple[str, dict[str, torch.Tensor], tuple[str, ...]]:
+    """The text of one program for all cases, its input tensors, and the names of its outputs."""
     inputs = tuple(x for case in cases for x in case.inputs)
     names = tuple(f"x{i}" for i in range(len(inputs)))
     loaded = LoadedProgram(
@@ -50,21 +50,24 @@ def traced(cases: Sequence[Case]) -> tuple[str, dict[str, torch.Tensor]]:
         form="module",
     )
     result = trace(loaded)
-    values = {port.name: inputs[port.index] for port in result.ports if port.index is not None}
-    return result.text, values
+    values = {port.name: inputs[port.index].clone() for port in result.ports if port.index is not None}
+    return result.text, values, result.outputs
 
 
 def failures(cases: Sequence[Case], run: Runner) -> list[str]:
     """What is wrong, one line a case. A batch that fails as a whole is cut in two."""
     try:
-        text, values = traced(cases)
+        text, values, names = traced(cases)
         outputs = run(text, values)
-        return _differences(cases, outputs)
+        return _differences(cases, [outputs[name] for name in names])
     except Exception as error:  # a case that cannot be traced or run must not hide the others
         if len(cases) == 1:
             return [f"{cases[0].name}: {type(error).__name__}: {error}"]
         half = len(cases) // 2
-        return failures(cases[:half], run) + failures(cases[half:], run)
+        parts = failures(cases[:half], run) + failures(cases[half:], run)
+        return parts or [
+            f"{len(cases)} cases from `{cases[0].name}` on, only together: {type(error).__name__}: {error}"
+        ]
 
 
 def _differences(cases: Sequence[Case], outputs: Sequence[torch.Tensor]) -> list[str]:

@@ -1,27 +1,159 @@
 #include "command.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <csignal>
 #include <cstdlib>
 
 #include "base/diagnostic_text.h"
 
 namespace solar::cli {
+namespace {
+
+std::atomic<bool> cancelled = false;
+bool progress_shown = false;
+
+void on_interrupt(int) {
+  if (cancelled.exchange(true)) std::_Exit(kInterrupted);  // the second ctrl-C does not wait
+}
+
+}  // namespace
+
+bool use_colour(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return ::isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+int terminal_width(int fd) {
+  winsize size = {};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return std::clamp<int>(size.ws_col, 60, 100);
+  return 100;
+}
+
+void clear_progress() {
+  if (!progress_shown) return;
+  fmt::print(stderr, "\r\x1b[K");
+  progress_shown = false;
+}
+
+driver::Environment environment() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  driver::Environment environment = driver::environment_of_process();
+  environment.cancel = &cancelled;
+  if (::isatty(STDERR_FILENO) == 1) {
+    environment.progress = [](const std::string& what) {
+      fmt::print(stderr, "\r\x1b[K{} ...", what);
+      std::fflush(stderr);
+      progress_shown = true;
+    };
+  }
+  return environment;
+}
 
 int report(const Diagnostics& diagnostics) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool colour = ::isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
-  fmt::print(stderr, "{}", render_text(diagnostics, colour));
+  clear_progress();
+  fmt::print(stderr, "{}", render_text(diagnostics, use_colour(STDERR_FILENO)));
   if (!has_errors(diagnostics)) return kDone;
   const auto any = [&](DiagnosticKind kind) {
     return std::any_of(diagnostics.begin(), diagnostics.end(),
                        [&](const Diagnostic& d) { return d.kind == kind; });
   };
+  if (any(DiagnosticKind::Interrupted)) return kInterrupted;
   if (any(DiagnosticKind::Usage)) return kUsage;
   if (any(DiagnosticKind::MemoryLimit) || any(DiagnosticKind::WorkerLimit)) return kLimit;
   return kProblem;
+}
+
+int usage_error(const std::string& message, const std::string& hint) {
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::Usage;
+  diagnostic.message = message;
+  diagnostic.hint = hint;
+  return report(Diagnostics{diagnostic});
+}
+
+void add_source_options(CLI::App& command, SourceOptions& options) {
+  command.add_option("SRC", options.analyze.source, "FILE.py, FILE.py:NAME or FILE.alir")->required();
+  command.add_option("--bind", options.bindings, "set a free dim of the program: D=N")->delimiter(',');
+  command.add_option("--set", options.overrides, "replace an integer constant of the source: NAME=N")->delimiter(',');
+  command.add_flag("--no-validate", options.no_validate, "do not run the original for comparison");
+  command.add_flag("--require-validated", options.require_validated, "exit with 1 unless validation passed");
+  command.add_option("--memory-limit", options.memory_gib, "GiB that one run may take (default 10)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--timeout", options.timeout_s, "seconds that one run of the source may take (default 300)")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_rate_options(CLI::App& command, SourceOptions& options) {
+  command.add_option("--precision", options.precision, "number format of all MACs (default: as written)");
+  command.add_option("--storage", options.storage, "element type in DRAM (default: as written)");
+  command.add_option("--params", options.params, "runtime: weights are inputs");
+  command.add_option("--cache", options.cache, "cold: nothing is on chip at the start");
+  command.add_flag("--strict", options.strict, "rates that no device exceeds, instead of the datasheet's");
+  command.add_option("--json", options.json, "write the report as JSON to a file, or `-`");
+}
+
+bool parse_pairs(const std::vector<std::string>& texts, const char* option, std::map<std::string, int64_t>& pairs) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    int64_t value = 0;
+    const char* first = text.data() + std::min(text.size(), equals + 1);
+    const char* last = text.data() + text.size();
+    const auto parsed = std::from_chars(first, last, value);
+    if (equals == std::string::npos || equals == 0 || parsed.ec != std::errc{} || parsed.ptr != last) {
+      usage_error(fmt::format("`{} {}` is not NAME=INTEGER", option, text), fmt::format("for instance `{} B=8`", option));
+      return false;
+    }
+    if (value < 1) {
+      usage_error(fmt::format("`{} {}`: the value must be at least 1", option, text));
+      return false;
+    }
+    pairs[text.substr(0, equals)] = value;
+  }
+  return true;
+}
+
+int finish(SourceOptions& options, const driver::Environment& environment) {
+  driver::AnalyzeOptions& analyze = options.analyze;
+  if (!parse_pairs(options.bindings, "--bind", analyze.bindings)) return kUsage;
+  if (!parse_pairs(options.overrides, "--set", analyze.overrides)) return kUsage;
+  const auto precision = roofline::precision_named(options.precision);
+  if (!precision) {
+    return usage_error(fmt::format("unknown precision `{}`", options.precision),
+                       fmt::format("one of {}", fmt::join(roofline::precision_names(), ", ")));
+  }
+  if (options.storage != "as-written") {
+    return usage_error(fmt::format("`--storage {}` is not supported yet", options.storage), "only as-written is");
+  }
+  if (options.params != "runtime") {
+    return usage_error(fmt::format("`--params {}` is not supported yet", options.params), "only runtime is");
+  }
+  if (options.cache != "cold") {
+    return usage_error(fmt::format("`--cache {}` is not supported yet", options.cache), "only cold is");
+  }
+  if (options.no_validate && options.require_validated) {
+    return usage_error("--no-validate and --require-validated exclude each other");
+  }
+  analyze.policy.precision = *precision;
+  analyze.policy.strict = options.strict;
+  analyze.validate = !options.no_validate;
+  analyze.validation.full_bytes = static_cast<int64_t>(options.memory_gib * 0x1p30);
+  analyze.validation.limits.memory_bytes = static_cast<int64_t>((options.memory_gib + 2) * 0x1p30);
+  analyze.validation.limits.wall_seconds = options.timeout_s;
+  analyze.validation.cancel = environment.cancel;
+  analyze.validation.progress = environment.progress;
+  return kDone;
+}
+
+int validation_exit(const report::Validation& validation, const SourceOptions& options) {
+  if (validation.status == "failed") return kProblem;
+  if (options.require_validated && validation.status != "passed") return kProblem;
+  return kDone;
 }
 
 }  // namespace solar::cli

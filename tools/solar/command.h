@@ -1,26 +1,81 @@
 #pragma once
-// What every subcommand shares: exit codes, where diagnostics go, the environment.
+// What every subcommand shares: exit codes, common options, where diagnostics and progress go.
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "driver/pipeline.h"
 
 namespace solar::cli {
 
-/// design: 0 done, 1 a diagnosed problem or a failed validation, 2 wrong usage, 3 a limit, 70 our bug, 130 interrupted.
-enum ExitCode { kDone = 0, kProblem = 1, kUsage = 2, kLimit = 3, kBug = 70, kInterrupted = 130 };
+enum ExitCode {
+  kDone = 0,
+  kProblem = 1,      // a diagnosed problem in the input, or a failed validation
+  kUsage = 2,
+  kLimit = 3,        // a memory or time limit was hit
+  kBug = 70,
+  kInterrupted = 130
+};
 
-/// A subcommand: adds itself to the app; `run` is set when it was chosen.
+/// A subcommand adds itself to the app; `run` is set when it is the one chosen.
 using Run = std::function<int()>;
 using AddCommand = void (*)(CLI::App& app, Run& run);
 
+void add_analyze(CLI::App& app, Run& run);
+void add_trace(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);
+void add_run(CLI::App& app, Run& run);
+void add_lift(CLI::App& app, Run& run);
 void add_fmt(CLI::App& app, Run& run);
+void add_inverse(CLI::App& app, Run& run);
+void add_compare(CLI::App& app, Run& run);
+void add_arch(CLI::App& app, Run& run);
+void add_explain(CLI::App& app, Run& run);
+void add_doctor(CLI::App& app, Run& run);
 
 /// Prints diagnostics to stderr (coloured on a terminal unless NO_COLOR) and gives the exit code they mean.
 int report(const Diagnostics& diagnostics);
+int usage_error(const std::string& message, const std::string& hint = {});
+
+bool use_colour(int fd);
+int terminal_width(int fd);
+
+/// The process's environment: cancelled by ctrl-C, progress on stderr if that is a terminal.
+driver::Environment environment();
+/// Erases the progress line.
+void clear_progress();
+
+/// The options of every command that takes a SRC.
+struct SourceOptions {
+  driver::AnalyzeOptions analyze = {};
+  std::vector<std::string> bindings = {};   // D=N
+  std::vector<std::string> overrides = {};  // CONSTANT=N
+  std::string precision = "as-written";
+  std::string storage = "as-written";
+  std::string params = "runtime";
+  std::string cache = "cold";
+  bool strict = false;
+  bool no_validate = false;
+  bool require_validated = false;
+  double memory_gib = 10;
+  double timeout_s = 300;
+  std::string json = {};
+};
+
+void add_source_options(CLI::App& command, SourceOptions& options);
+void add_rate_options(CLI::App& command, SourceOptions& options);
+
+/// Completes `options.analyze`; a nonzero exit code after an error was printed.
+int finish(SourceOptions& options, const driver::Environment& environment);
+
+/// `N=3` pairs. False after an error was printed.
+bool parse_pairs(const std::vector<std::string>& texts, const char* option, std::map<std::string, int64_t>& pairs);
+
+/// The exit code that a validation status means under the options.
+int validation_exit(const report::Validation& validation, const SourceOptions& options);
 
 }  // namespace solar::cli

@@ -6,8 +6,8 @@ source operator can carry the operator's name. Statements nobody uses are left o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -17,6 +17,9 @@ from solar.frontends.torch.dtypes import Number, number, promote, type_name
 from solar.frontends.torch.errors import NotLoweredError
 from solar.frontends.torch.rendering import render
 from solar.frontends.torch.views import Views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Builder", "Meta", "Operand", "Value"]
 

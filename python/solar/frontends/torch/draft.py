@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
-from solar.frontends.torch.dtypes import Number
+    from solar.frontends.torch.dtypes import Number
 
 
 @dataclass(frozen=True, eq=False)

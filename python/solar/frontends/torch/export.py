@@ -8,14 +8,19 @@ import logging
 import os
 import re
 import traceback
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import torch
-from torch.export import ExportedProgram
 
 from solar.frontends.torch.errors import TraceError
 from solar.golden import expose_tensors
-from solar.sources import LoadedProgram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch.export import ExportedProgram
+
+    from solar.sources import LoadedProgram
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 

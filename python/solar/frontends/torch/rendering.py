@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from solar.frontends.torch.draft import Draft, Group, Port, Program, Statement, literal
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.names import Namespace, identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _TOKEN = re.compile(r"<\d+>")
 _WIDTH = 100
@@ -73,6 +76,8 @@ class _Renderer:
         base, suffix = self.draft.hints[token]
         if _TOKEN.fullmatch(base):
             base = self._name(base)
+        if suffix == base:
+            suffix = "inner"
         name = self.namespace.claim(f"{base}_{suffix}" if suffix else base)
         self.names[token] = name
         return name

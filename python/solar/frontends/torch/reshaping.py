@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Axes of the old shape, axes of the new one, and the extents both are made of where neither side is one axis.
 Piece = tuple[list[int], list[int], list[int] | None]

@@ -6,11 +6,10 @@ import operator
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
-from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from solar.frontends.torch import registry
@@ -19,7 +18,11 @@ from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedCall, UnsupportedOperatorError
 from solar.frontends.torch.export import export, source_frame
 from solar.problems import Problem, SourceError
-from solar.sources import LoadedProgram
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from solar.sources import LoadedProgram
 
 # Arguments of factory functions that say where a tensor lives, not what it holds.
 _PLACEMENT = {"device", "layout", "pin_memory", "memory_format", "non_blocking"}
@@ -33,6 +36,7 @@ _IGNORED = {
 }
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 _MAX_CONST = 16
+_MISSING = object()  # a number that only a run would give
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +224,9 @@ class _Tracer:
         if call.operator.rpartition(".")[2] in _INLINED:
             self._inline(node)
             return
+        if any(self.env.get(source) is _MISSING for source in node.all_input_nodes):
+            self._stand_in(node)  # the missing number was reported where it is made
+            return
         function = registry.find(call.operator)
         if function is None:
             self._refuse(call, "no lowering for this operator")
@@ -320,14 +327,17 @@ class _Tracer:
         self.unsupported[key] = UnsupportedCall(
             first.operator, first.operands, first.reason, first.file, first.line, first.module, count
         )
-        stand_ins: list[Value] = []
-        for meta in _metas(call.node.meta.get("val")):
-            stand_ins.append(self.builder.stand_in(meta))
-        single = isinstance(call.node.meta.get("val"), torch.Tensor)
-        self.env[call.node] = stand_ins[0] if single and stand_ins else stand_ins
-        self.alias[call.node] = object()
-        for value, tensor in zip(stand_ins, _tensors(call.node.meta.get("val")), strict=False):
+        self._stand_in(call.node)
+
+    def _stand_in(self, node: fx.Node) -> None:
+        """Values for the results of a node that was not lowered, so that later nodes can be looked at."""
+        tensors = _tensors(node.meta.get("val"))
+        values = [self.builder.stand_in(meta) for meta in _metas(tensors)]
+        for value, tensor in zip(values, tensors, strict=True):
             self.builder.strides[value] = tuple(tensor.stride())
+        single = isinstance(node.meta.get("val"), torch.Tensor)
+        self.env[node] = (values[0] if single else values) if values else _MISSING
+        self.alias[node] = object()
 
     # Aliases: values are immutable in the IR, memory is not in torch.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -12,6 +12,9 @@ from solar.frontends.torch import names
 from solar.frontends.torch.draft import Draft, Group, Meta, Statement, Value
 from solar.frontends.torch.errors import NotLoweredError
 from solar.frontends.torch.reshaping import Piece, atom_patterns, refine, without_minus_one
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 class Views:

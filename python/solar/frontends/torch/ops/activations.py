@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.dtypes import Number
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
+    from solar.frontends.torch.dtypes import Number
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946

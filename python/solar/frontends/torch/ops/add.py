@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.builder import Builder, Operand, Value
-from solar.frontends.torch.dtypes import Number
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.dtypes import Number
 
 
 @lowering("aten.add.Tensor", "aten.add.Scalar")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import torch
-
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.ops.logic import truth
 from solar.frontends.torch.ops.reduction import reduce, reduced_axes, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 def _holds(b: Builder, function: str, x: Value, dim: int | Sequence[int] | None, keepdim: bool) -> Value:

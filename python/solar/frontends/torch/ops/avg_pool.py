@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.ops.window import window
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
 
 Setting = int | Sequence[int]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from solar.frontends.torch.builder import Builder, Operand, Value
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _pointwise(function: str) -> Callable[[Builder, Value, Value], Value]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.dtypes import Number
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
+    from solar.frontends.torch.dtypes import Number
 
 
 @lowering("aten.clamp.default", "aten.clip.default")

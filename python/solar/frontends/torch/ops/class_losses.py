@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.dtypes import Number
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.ops.loss_reduction import MEAN, NONE, reduced
 from solar.frontends.torch.ops.reduction import accumulation
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
+    from solar.frontends.torch.dtypes import Number
 
 _IGNORED = -100
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    import torch
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.contiguous.default")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Operand, Value
-from solar.frontends.torch.dtypes import Number
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.ops.loss_reduction import MEAN, reduced
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Operand, Value
+    from solar.frontends.torch.dtypes import Number
 
 
 def _distance(b: Builder, first: Value, second: Value, p: Number, eps: Number) -> Value:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Value
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.embedding.default")

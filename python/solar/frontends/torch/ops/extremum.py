@@ -5,13 +5,16 @@ The values come from a plain reduction and the positions from an arg reduction, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.ops.reduction import reduce, reduced_axes, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _numeric(b: Builder, x: Value) -> Value:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.dtypes import Number, is_float
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.zeros.default", "aten.zeros_like.default", "aten.new_zeros.default")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.ops.reduction import accumulation, reduce_many, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.instance_norm.default")

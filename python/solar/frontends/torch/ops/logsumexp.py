@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.ops.reduction import accumulation, reduce, reduced_axes, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.logsumexp.default", "aten.special_logsumexp.default")

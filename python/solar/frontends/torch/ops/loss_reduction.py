@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Value
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.ops.reduction import reduce
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
 
 NONE, MEAN, SUM = 0, 1, 2
 

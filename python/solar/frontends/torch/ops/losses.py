@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Operand, Value
-from solar.frontends.torch.dtypes import Number
 from solar.frontends.torch.ops.loss_reduction import MEAN, reduced
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from solar.frontends.torch.builder import Builder, Operand, Value
+    from solar.frontends.torch.dtypes import Number
 
 
 def _simple(function: str) -> Callable[..., Value]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.ops.convolution import spread
 from solar.frontends.torch.ops.reduction import reduce, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.max_pool2d.default")

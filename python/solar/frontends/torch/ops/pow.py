@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from solar.frontends.torch.builder import Builder, Value
+from typing import TYPE_CHECKING
+
 from solar.frontends.torch.dtypes import Number, is_float
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
 
 _BY_EXPONENT = {2.0: "square", 3.0: "cube", 0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.dtypes import is_float
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _MAX_AXES = 4
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.view.default", "aten._unsafe_view.default")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    import torch
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 def _scan(b: Builder, function: str, x: Value, dim: int) -> Value:

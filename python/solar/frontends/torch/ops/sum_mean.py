@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import torch
-
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.ops.reduction import reduce, reduced_axes, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.sum.default", "aten.sum.dim_IntList")

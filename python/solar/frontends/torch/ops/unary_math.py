@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.dtypes import is_float
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from solar.frontends.torch.builder import Builder, Value
 
 # Defined for integers and floats alike.
 _SAME_TYPE = ("abs", "sign")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.dtypes import Number
 from solar.frontends.torch.ops.reduction import (
     accumulation,
     element_count,
@@ -14,6 +13,10 @@ from solar.frontends.torch.ops.reduction import (
     with_kept_axes,
 )
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from solar.frontends.torch.builder import Builder, Value
+    from solar.frontends.torch.dtypes import Number
 
 Dims = int | Sequence[int] | None
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import torch
-
-from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.dtypes import Number
 from solar.frontends.torch.ops.reduction import accumulation, reduce, reduced_axes, with_kept_axes
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from solar.frontends.torch.builder import Builder, Value
+    from solar.frontends.torch.dtypes import Number
 
 
 def norm_over(b: Builder, x: Value, order: Number, axes: Sequence[int]) -> Value:

@@ -1,0 +1,10 @@
+# Writes OUT: the name and text of every page in FILES, sorted by name.
+list(SORT FILES)
+set(text "#include \"report/pages.h\"\n\nnamespace solar::report {\nconst std::vector<Page>& pages() {\n  static const std::vector<Page> all = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} content)
+  string(APPEND text "      {\"${name}\", R\"PAGE(${content})PAGE\"},\n")
+endforeach()
+string(APPEND text "  };\n  return all;\n}\n}  // namespace solar::report\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,180 @@
+#include "report/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace solar::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put(Json& object, const char* name, const std::string& text) {
+  if (!text.empty()) object[name] = text;
+}
+
+void put(Json& object, const char* name, double number) {
+  if (std::isfinite(number)) object[name] = number;
+}
+
+void put(Json& object, const char* name, const std::optional<double>& number) {
+  if (number) put(object, name, *number);
+}
+
+template <class Value>
+Json list_of(const std::vector<Value>& values) {
+  Json list = Json::array();
+  for (const Value& value : values) list.push_back(value);
+  return list;
+}
+
+Json to_json(const Dim& dim) {
+  Json out = {{"name", dim.name}, {"value", dim.value}};
+  put(out, "expression", dim.expression);
+  return out;
+}
+
+Json to_json(const Validation& v) {
+  Json out = {{"status", v.status}};
+  put(out, "method", v.method);
+  put(out, "reason", v.reason);
+  if (v.seeds > 0) {  // something was compared
+    put(out, "max_abs_error", v.max_abs_error);
+    put(out, "max_rel_error", v.max_rel_error);
+    put(out, "worst_tolerance_share", v.worst_tolerance_share);
+    put(out, "worst_place", v.worst_place);
+    put(out, "tolerance_factor", v.tolerance_factor);
+  }
+  if (!v.bindings.empty()) out["bindings"] = v.bindings;
+  if (v.seeds > 0) out["seeds"] = v.seeds;
+  if (!v.distributions.empty()) out["distributions"] = list_of(v.distributions);
+  put(out, "mode", v.mode);
+  if (!v.notes.empty()) out["notes"] = list_of(v.notes);
+  return out;
+}
+
+Json to_json(const Totals& t) {
+  Json out = {{"macs", t.macs},
+              {"macs_useful", t.macs_useful},
+              {"flops", t.flops},
+              {"elementwise_ops", t.elementwise_ops},
+              {"special_ops", t.special_ops},
+              {"bytes_read_inputs", t.bytes_read_inputs},
+              {"bytes_read_params", t.bytes_read_params},
+              {"bytes_written_outputs", t.bytes_written_outputs}};
+  if (const auto& d = t.data_dependent) {
+    out["data_dependent"] = {{"min", d->min}, {"example", d->example}, {"max", d->max}};
+  }
+  out["exact"] = t.exact;
+  return out;
+}
+
+Json to_json(const Node& node) {
+  Json out = {{"id", node.id}, {"op", node.op}};
+  put(out, "at", node.at);
+  put(out, "module", node.module);
+  put(out, "einsum", node.einsum);
+  out["macs"] = node.macs;
+  out["macs_useful"] = node.macs_useful;
+  out["elementwise_ops"] = node.elementwise_ops;
+  out["special_ops"] = node.special_ops;
+  if (node.formula) put(out, "formula", *node.formula);
+  out["bytes_in"] = node.bytes_in;
+  out["bytes_out"] = node.bytes_out;
+  return out;
+}
+
+Json to_json(const NodeTime& time, const std::vector<Node>& nodes) {
+  Json out = {{"id", time.node < nodes.size() ? nodes[time.node].id : ""}};
+  put(out, "time_s", time.time_s);
+  put(out, "compute_s", time.compute_s);
+  put(out, "memory_s", time.memory_s);
+  put(out, "limiter", time.limiter);
+  put(out, "operational_intensity", time.operational_intensity);
+  return out;
+}
+
+Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
+  Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
+  put(out, "time_s", bound.time_s);
+  put(out, "compute_s", bound.compute_s);
+  put(out, "memory_s", bound.memory_s);
+  out["traffic_bytes"] = bound.traffic_bytes;
+  put(out, "limiter", bound.limiter);
+  put(out, "operational_intensity", bound.operational_intensity);
+  out["strict"] = bound.strict;
+  out["assumptions"] = list_of(bound.assumptions);
+  if (!bound.node_times.empty()) {
+    Json& list = out["nodes"] = Json::array();
+    for (const NodeTime& time : bound.node_times) list.push_back(to_json(time, nodes));
+  }
+  return out;
+}
+
+Json to_json(const InverseFormat& f) {
+  Json out = {{"format", f.format}, {"unit", f.unit}, {"macs", f.macs}};
+  put(out, "macs_per_second", f.macs_per_second);
+  return out;
+}
+
+Json to_json(const InverseMachine& m) {
+  Json out = {{"arch", m.arch}};
+  put(out, "name", m.name);
+  put(out, "tensor", m.tensor);
+  put(out, "vector", m.vector);
+  put(out, "bandwidth", m.bandwidth);
+  put(out, "fused", m.fused);
+  put(out, "unfused", m.unfused);
+  put(out, "error", m.error);
+  return out;
+}
+
+template <class Value>
+Json objects_of(const std::vector<Value>& values) {
+  Json list = Json::array();
+  for (const Value& value : values) list.push_back(to_json(value));
+  return list;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string render_json(const Report& report) {
+  Json out = {{"schema", kSchema}, {"source", report.source}, {"program", report.program}};
+  put(out, "mode", report.mode);
+  if (!report.dims.empty()) out["dims"] = objects_of(report.dims);
+  out["validation"] = to_json(report.validation);
+  out["totals"] = to_json(report.totals);
+  out["nodes"] = objects_of(report.nodes);
+  Json& bounds = out["bounds"] = Json::array();
+  for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes));
+  out["rewrites"] = Json::array();
+  out["warnings"] = list_of(report.warnings);
+  const Timings& t = report.timings_s;
+  out["timings_s"] = {
+      {"trace", t.trace}, {"validate", t.validate}, {"lift", t.lift}, {"bound", t.bound}};
+  return text_of(out);
+}
+
+std::string render_json(const Inverse& inverse) {
+  Json out = {{"schema", "solar.inverse/1"},
+              {"source", inverse.source},
+              {"program", inverse.program},
+              {"validation", to_json(inverse.validation)}};
+  put(out, "target_s", inverse.target_s);
+  out["macs_useful"] = inverse.macs_useful;
+  out["traffic_bytes"] = inverse.traffic_bytes;
+  out["formats"] = objects_of(inverse.formats);
+  put(out, "tensor_macs_per_second", inverse.tensor_macs_per_second);
+  put(out, "vector_macs_per_second", inverse.vector_macs_per_second);
+  put(out, "bandwidth_bytes_per_second", inverse.bandwidth_bytes_per_second);
+  out["machines"] = objects_of(inverse.machines);
+  out["assumptions"] = list_of(inverse.assumptions);
+  out["warnings"] = list_of(inverse.warnings);
+  return text_of(out);
+}
+
+}  // namespace solar::report

@@ -1,0 +1,198 @@
+#include "report/text_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/format.h"
+#include "report/table.h"
+
+namespace solar::report {
+namespace {
+
+constexpr int kLeastWidth = 60;
+constexpr int kMostWidth = 100;
+
+const char* code(Tone tone) {
+  switch (tone) {
+    case Tone::Heading:
+      return "\x1b[1m";
+    case Tone::Good:
+      return "\x1b[32m";
+    case Tone::Warning:
+      return "\x1b[1;33m";
+    case Tone::Failure:
+      return "\x1b[1;31m";
+  }
+  return "";
+}
+
+bool has(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+/// Where an assumption holds that not every bound makes: `(operator by operator)`, `(on a6000,
+/// thor)`.
+std::string scope_of(const std::string& assumption, const std::vector<Bound>& bounds) {
+  bool all_unfused = true;
+  bool any_fused = false;
+  std::vector<std::string> archs;
+  for (const Bound& bound : bounds) {
+    if (has(bound.assumptions, assumption)) {
+      any_fused = any_fused || bound.mode == "fused";
+      if (!has(archs, bound.arch)) archs.push_back(bound.arch);
+    } else if (bound.mode == "unfused") {
+      all_unfused = false;
+    }
+  }
+  if (any_fused) return fmt::format("on {}", fmt::join(archs, ", "));
+  if (all_unfused) return "operator by operator";
+  return fmt::format("operator by operator on {}", fmt::join(archs, ", "));
+}
+
+std::string list_text(const std::vector<std::string>& items, const Style& style) {
+  if (items.empty()) return "";
+  const std::string text = fmt::format("{} (`solar explain NAME`)", fmt::join(items, ", "));
+  return paragraph("assuming ", text, style.width(), 9);
+}
+
+std::string comparison(const Validation& v) {
+  std::string text = v.method == "full" ? "at full size"
+                     : v.method == "two-trace"
+                         ? "at small sizes, same program at full size (two-trace)"
+                     : v.method == "per-op" ? "each operator by itself only (per-op, weaker)"
+                                            : v.method;
+  text += fmt::format(", {} {}", v.seeds, v.seeds == 1 ? "run" : "runs");
+  if (!v.distributions.empty()) text += fmt::format(" ({})", fmt::join(v.distributions, ", "));
+  text += fmt::format("; largest error {} absolute, {} relative", small_text(v.max_abs_error),
+                      small_text(v.max_rel_error));
+  if (v.tolerance_factor > 0) {
+    text += fmt::format(", {} of the tolerance (c = {})", small_text(v.worst_tolerance_share),
+                        small_text(v.tolerance_factor));
+  }
+  return text;
+}
+
+std::string bindings_text(const Validation& v) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : v.bindings) parts.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+}  // namespace
+
+Style::Style(const TextOptions& options)
+    : width_(static_cast<size_t>(std::clamp(options.width, kLeastWidth, kMostWidth))),
+      colour_(options.colour) {}
+
+std::string Style::paint(Tone tone, std::string_view text) const {
+  return colour_ ? fmt::format("{}{}\x1b[0m", code(tone), text) : std::string(text);
+}
+
+std::vector<ArchBounds> by_arch(const Report& report) {
+  std::vector<ArchBounds> result;
+  for (const Bound& bound : report.bounds) {
+    auto at = std::find_if(result.begin(), result.end(),
+                           [&](const ArchBounds& a) { return a.arch == bound.arch; });
+    if (at == result.end()) at = result.insert(result.end(), {bound.arch});
+    if (bound.mode == "unfused") at->unfused = &bound;
+    if (bound.mode == "fused") at->fused = &bound;
+  }
+  return result;
+}
+
+std::string limited_by(std::string_view limiter) {
+  return limiter.empty() ? "" : fmt::format("{}-limited", limiter);
+}
+
+std::string validation_text(const Validation& v, const Style& style) {
+  std::string text;
+  const auto loud = [&](Tone tone, const std::string& title, const std::string& body) {
+    text = paragraph(title + ": ", body, style.width(), 2);
+    text.replace(0, title.size(), style.paint(tone, title));
+  };
+  if (v.status == "passed") {
+    loud(Tone::Good, "validated", comparison(v));
+    if (!v.worst_place.empty() && v.max_abs_error > 0) {
+      text += paragraph("  worst at ", v.worst_place, style.width(), 4);
+    }
+  } else if (v.status == "failed") {
+    loud(Tone::Failure, "VALIDATION FAILED",
+         fmt::format("{}. What follows describes a program that does not do what the source does.",
+                     v.reason.empty() ? "the results differ from the original's" : v.reason));
+    if (v.seeds > 0) text += paragraph("  compared ", comparison(v), style.width(), 4);
+    if (!v.worst_place.empty()) {
+      text += paragraph("  worst at ", v.worst_place, style.width(), 4);
+    }
+  } else {
+    loud(Tone::Warning, "NOT VALIDATED",
+         fmt::format("{}. What follows holds only if the program means what its source does.",
+                     v.reason.empty() ? "validation was skipped" : v.reason));
+  }
+  if (!v.bindings.empty()) {
+    text += paragraph("  small size: ", bindings_text(v), style.width(), 4);
+  }
+  for (const std::string& note : v.notes) text += paragraph("  note: ", note, style.width(), 4);
+  return text;
+}
+
+std::string warnings_text(const std::vector<std::string>& warnings, const Style& style) {
+  std::string text;
+  for (const std::string& warning : warnings) {
+    if (warning.starts_with("validation failed:") || warning.starts_with("validation skipped:")) {
+      continue;
+    }
+    std::string line = paragraph("warning: ", warning, style.width(), 2);
+    line.replace(0, 8, style.paint(Tone::Warning, "warning:"));
+    text += line;
+  }
+  return text;
+}
+
+std::string assumptions_text(const Report& report, const Style& style) {
+  std::vector<std::string> all;
+  for (const Bound& bound : report.bounds) {
+    for (const std::string& assumption : bound.assumptions) {
+      if (!has(all, assumption)) all.push_back(assumption);
+    }
+  }
+  std::vector<std::string> items;
+  std::vector<std::string> partial;
+  for (const std::string& assumption : all) {
+    const bool everywhere =
+        std::all_of(report.bounds.begin(), report.bounds.end(),
+                    [&](const Bound& b) { return has(b.assumptions, assumption); });
+    if (everywhere) {
+      items.push_back(assumption);
+    } else {
+      partial.push_back(fmt::format("{} ({})", assumption, scope_of(assumption, report.bounds)));
+    }
+  }
+  items.insert(items.end(), partial.begin(), partial.end());
+  return list_text(items, style);
+}
+
+std::string assumptions_text(const std::vector<std::string>& assumptions, const Style& style) {
+  std::vector<std::string> once;
+  for (const std::string& item : assumptions) {
+    if (!has(once, item)) once.push_back(item);
+  }
+  return list_text(once, style);
+}
+
+std::string title_text(const Report& report, const Style& style) {
+  std::string text =
+      fmt::format("{}{}, {} source {}", report.program,
+                  report.mode.empty() ? "" : fmt::format(", {} mode", report.mode),
+                  report.nodes.size(), report.nodes.size() == 1 ? "operator" : "operators");
+  if (!report.bounds.empty()) {
+    const Bound& bound = report.bounds.front();
+    text += fmt::format(", precision {}", bound.precision);
+    if (bound.strict) text += ", strict";
+  }
+  std::string title = paragraph(report.source + ": ", text, style.width(), 2);
+  const size_t source = report.source.size();
+  return title.replace(0, source, style.paint(Tone::Heading, title.substr(0, source)));
+}
+
+}  // namespace solar::report

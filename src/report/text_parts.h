@@ -1,0 +1,52 @@
+#pragma once
+// What the text reports have in common.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.h"
+#include "report/text.h"
+
+namespace solar::report {
+
+enum class Tone { Heading, Good, Warning, Failure };
+
+/// The width and colours of one rendering.
+class Style {
+ public:
+  explicit Style(const TextOptions& options);
+  size_t width() const { return width_; }
+  /// The text in the tone's colour, or plain. Not for text that is padded afterwards.
+  std::string paint(Tone tone, std::string_view text) const;
+  std::string heading(std::string_view text) const { return paint(Tone::Heading, text) + "\n"; }
+
+ private:
+  size_t width_;
+  bool colour_;
+};
+
+/// Both bounds of one architecture; null where one is missing.
+struct ArchBounds {
+  std::string arch;
+  const Bound* unfused = nullptr;
+  const Bound* fused = nullptr;
+};
+
+/// In the report's order.
+std::vector<ArchBounds> by_arch(const Report& report);
+
+/// `memory-limited`, `limited by the tensor units`.
+std::string limited_by(std::string_view limiter);
+
+/// One paragraph: passed and how, or loud: failed, or not validated.
+std::string validation_text(const Validation& validation, const Style& style);
+/// The warnings that the validation's paragraph does not say, a line each.
+std::string warnings_text(const std::vector<std::string>& warnings, const Style& style);
+/// Which assumptions the bounds rest on; those of only some bounds say of which.
+std::string assumptions_text(const Report& report, const Style& style);
+std::string assumptions_text(const std::vector<std::string>& assumptions, const Style& style);
+/// `model.py: Model, eval mode, 12 source operators`.
+std::string title_text(const Report& report, const Style& style);
+
+}  // namespace solar::report

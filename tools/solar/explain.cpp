@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "command.h"
+#include "report/explain.h"
+
+namespace solar::cli {
+namespace {
+
+int explain(const std::string& topic) {
+  if (topic.empty()) {
+    for (const std::string& known : report::explain_topics()) fmt::print("{}\n", known);
+    return kDone;
+  }
+  const auto page = report::explain_page(topic);
+  if (page) {
+    fmt::print("{}", *page);
+    return kDone;
+  }
+  const auto near = nearest_names(topic, report::explain_topics());
+  return usage_error(fmt::format("nothing is known of `{}`", topic),
+                     near.empty() ? "`solar explain` lists all kinds"
+                                  : fmt::format("did you mean {}?", quoted_choices(near)));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Run& run) {
+  auto* command = app.add_subcommand("explain", "a page on a kind of diagnostic or an assumption");
+  auto topic = std::make_shared<std::string>();
+  command->add_option("KIND", *topic, "the word in brackets after `error`; none: list all");
+  command->footer("example: solar explain subscript-range");
+  command->callback([&run, topic] { run = [topic] { return explain(*topic); }; });
+}
+
+}  // namespace solar::cli
