@@ -27,6 +27,34 @@ std::vector<Linear> loops_of(const ir::Kernel& kernel) {
   return loops;
 }
 
+// Functions of one value that are 0 at 0; a quotient with dividend 0.
+bool keeps_zero(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::Div:
+    case ScalarOp::Neg:
+    case ScalarOp::Abs:
+    case ScalarOp::Sign:
+    case ScalarOp::Sqrt:
+    case ScalarOp::Sin:
+    case ScalarOp::Tan:
+    case ScalarOp::Tanh:
+    case ScalarOp::Sinh:
+    case ScalarOp::Asin:
+    case ScalarOp::Atan:
+    case ScalarOp::Erf:
+    case ScalarOp::Floor:
+    case ScalarOp::Ceil:
+    case ScalarOp::Round:
+    case ScalarOp::Trunc:
+    case ScalarOp::Expm1:
+    case ScalarOp::Log1p:
+    case ScalarOp::Cast:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // a or b, each a conjunction of clauses: every clause of one with every clause of the other.
 Conditions either(const Conditions& a, const Conditions& b) {
   if (a.all.empty() || b.all.empty())
@@ -236,6 +264,7 @@ void KernelReader::select_conditions(Special special, const ScalarNode& select,
 void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) const {
   if (!small_[static_cast<size_t>(id)]) return;
   const ScalarNode& n = node(id);
+  if (keeps_zero(n.op)) return zero_conditions(n.a, all);
   switch (n.op) {
     case ScalarOp::Constant:
       if (is_constant(id, 0)) all.push_back(Constraint{});
@@ -256,31 +285,6 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
       zero_conditions(n.a, all);
       zero_conditions(n.b, all);
       return;
-    case ScalarOp::And: {
-      const Conditions found = conditions(id, true);
-      all.insert(all.end(), found.all.begin(), found.all.end());
-      return;
-    }
-    case ScalarOp::Div:
-    case ScalarOp::Neg:
-    case ScalarOp::Abs:
-    case ScalarOp::Sign:
-    case ScalarOp::Sqrt:
-    case ScalarOp::Sin:
-    case ScalarOp::Tan:
-    case ScalarOp::Tanh:
-    case ScalarOp::Sinh:
-    case ScalarOp::Asin:
-    case ScalarOp::Atan:
-    case ScalarOp::Erf:
-    case ScalarOp::Floor:
-    case ScalarOp::Ceil:
-    case ScalarOp::Round:
-    case ScalarOp::Trunc:
-    case ScalarOp::Expm1:
-    case ScalarOp::Log1p:
-    case ScalarOp::Cast:
-      return zero_conditions(n.a, all);
     case ScalarOp::Exp:
     case ScalarOp::Sigmoid:
       return minus_infinity_conditions(n.a, all);
@@ -298,6 +302,7 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
     case ScalarOp::Equal:
     case ScalarOp::NotEqual:
     case ScalarOp::Not:
+    case ScalarOp::And:
     case ScalarOp::Or: {
       const Conditions found = conditions(id, true);
       all.insert(all.end(), found.all.begin(), found.all.end());

@@ -418,7 +418,7 @@ program pick(input x: f32[N, K], input ids: i64[B], param w: f32[M, K]) -> (y) {
 
 TEST(Lift, SelectsOnDataReadBothBranches) {
   const Graph graph = lift_text(R"(
-program where(input c: bool[N], input a: f32[N], input b: f32[N]) -> (y, z) {
+program choose(input c: bool[N], input a: f32[N], input b: f32[N]) -> (y, z) {
   dims N = 4
   kernel y: f32[N] { for n:N   y[n] = select(c[n], a[n], b[n]) }
   kernel z: f32[N] { for n:N   z[n] = select(a[n] > 0, a[n], 0.1 * a[n]) }

@@ -18,6 +18,34 @@ using ir::ScalarOp;
 
 constexpr int kMaximumNodes = 80;
 
+struct FunctionName {
+  ScalarOp op;
+  const char* name;
+};
+
+constexpr FunctionName kFunctions[] = {
+    {ScalarOp::Abs, "abs"},       {ScalarOp::Sign, "sign"},       {ScalarOp::Exp, "exp"},
+    {ScalarOp::Log, "log"},       {ScalarOp::Log1p, "log1p"},     {ScalarOp::Expm1, "expm1"},
+    {ScalarOp::Sqrt, "sqrt"},     {ScalarOp::Rsqrt, "rsqrt"},     {ScalarOp::Sin, "sin"},
+    {ScalarOp::Cos, "cos"},       {ScalarOp::Tan, "tan"},         {ScalarOp::Tanh, "tanh"},
+    {ScalarOp::Sinh, "sinh"},     {ScalarOp::Cosh, "cosh"},       {ScalarOp::Asin, "asin"},
+    {ScalarOp::Acos, "acos"},     {ScalarOp::Atan, "atan"},       {ScalarOp::Erf, "erf"},
+    {ScalarOp::Lgamma, "lgamma"}, {ScalarOp::Sigmoid, "sigmoid"}, {ScalarOp::Floor, "floor"},
+    {ScalarOp::Ceil, "ceil"},     {ScalarOp::Round, "round"},     {ScalarOp::Trunc, "trunc"},
+    {ScalarOp::IsNan, "isnan"},   {ScalarOp::IsInf, "isinf"},     {ScalarOp::Min, "min"},
+    {ScalarOp::Max, "max"},       {ScalarOp::Fmin, "fmin"},       {ScalarOp::Fmax, "fmax"},
+    {ScalarOp::Pow, "pow"},       {ScalarOp::Atan2, "atan2"},     {ScalarOp::BitAnd, "bitand"},
+    {ScalarOp::BitOr, "bitor"},   {ScalarOp::BitXor, "bitxor"},   {ScalarOp::Shl, "shl"},
+    {ScalarOp::Shr, "shr"},       {ScalarOp::Select, "select"},
+};
+
+const char* function(ScalarOp op) {
+  for (const FunctionName& one : kFunctions) {
+    if (one.op == op) return one.name;
+  }
+  return "";
+}
+
 class Printer {
  public:
   Printer(const KernelReader& reader, const ir::Program& program)
@@ -123,89 +151,6 @@ class Printer {
     if (node.type == ir::ElementType::Bool) return node.integer != 0 ? "true" : "false";
     return ir::is_float(node.type) ? fmt::format("{}", node.constant)
                                    : fmt::format("{}", node.integer);
-  }
-
-  static const char* function(ScalarOp op) {
-    switch (op) {
-      case ScalarOp::Abs:
-        return "abs";
-      case ScalarOp::Sign:
-        return "sign";
-      case ScalarOp::Exp:
-        return "exp";
-      case ScalarOp::Log:
-        return "log";
-      case ScalarOp::Log1p:
-        return "log1p";
-      case ScalarOp::Expm1:
-        return "expm1";
-      case ScalarOp::Sqrt:
-        return "sqrt";
-      case ScalarOp::Rsqrt:
-        return "rsqrt";
-      case ScalarOp::Sin:
-        return "sin";
-      case ScalarOp::Cos:
-        return "cos";
-      case ScalarOp::Tan:
-        return "tan";
-      case ScalarOp::Tanh:
-        return "tanh";
-      case ScalarOp::Sinh:
-        return "sinh";
-      case ScalarOp::Cosh:
-        return "cosh";
-      case ScalarOp::Asin:
-        return "asin";
-      case ScalarOp::Acos:
-        return "acos";
-      case ScalarOp::Atan:
-        return "atan";
-      case ScalarOp::Erf:
-        return "erf";
-      case ScalarOp::Lgamma:
-        return "lgamma";
-      case ScalarOp::Sigmoid:
-        return "sigmoid";
-      case ScalarOp::Floor:
-        return "floor";
-      case ScalarOp::Ceil:
-        return "ceil";
-      case ScalarOp::Round:
-        return "round";
-      case ScalarOp::Trunc:
-        return "trunc";
-      case ScalarOp::IsNan:
-        return "isnan";
-      case ScalarOp::IsInf:
-        return "isinf";
-      case ScalarOp::Min:
-        return "min";
-      case ScalarOp::Max:
-        return "max";
-      case ScalarOp::Fmin:
-        return "fmin";
-      case ScalarOp::Fmax:
-        return "fmax";
-      case ScalarOp::Pow:
-        return "pow";
-      case ScalarOp::Atan2:
-        return "atan2";
-      case ScalarOp::BitAnd:
-        return "bitand";
-      case ScalarOp::BitOr:
-        return "bitor";
-      case ScalarOp::BitXor:
-        return "bitxor";
-      case ScalarOp::Shl:
-        return "shl";
-      case ScalarOp::Shr:
-        return "shr";
-      case ScalarOp::Select:
-        return "select";
-      default:
-        return "";
-    }
   }
 
   struct Infix {

@@ -162,9 +162,14 @@ uint64_t fixed_loops(const Nest& nest, const std::vector<uint64_t>& atom_loops) 
   }
   for (const Guard& guard : nest.guards) fixed |= loops_of(guard.value, atom_loops);
   for (const Linear& linear : nest.kernel->linears) fixed |= loops_of(linear, atom_loops);
+  // An access whose subscripts may be clamped, axis by axis: in a select branch, by data, or evaluated where a
+  // guard does not hold.
+  uint64_t guarded = 0;
+  for (const Guard& guard : nest.guards) guarded |= loops_of(guard.value, atom_loops);
   for (const NestAccess& access : nest.accesses) {
-    if (!access.conditional && !access.data_dependent) continue;
-    for (const Linear& subscript : access.subscripts) fixed |= loops_of(subscript, atom_loops);
+    uint64_t loops = 0;
+    for (const Linear& subscript : access.subscripts) loops |= loops_of(subscript, atom_loops);
+    if (access.conditional || access.data_dependent || (loops & guarded) != 0) fixed |= loops;
   }
   if (nest.ordered >= 0) fixed |= loop_bit(nest.ordered);
   return fixed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "ir/dim_expr.h"
@@ -32,7 +33,7 @@ class Solver {
         a = apply(a);
         b = apply(b);
         if (a == b) continue;
-        if (solve(a, b) || solve(b, a)) {
+        if (solve(a, b) || solve(b, a) || isolate(a, b)) {
           changed = true;
         } else {
           rest.emplace_back(a, b);
@@ -67,6 +68,30 @@ class Solver {
     const auto other = table_.as_variable(b);
     if (other && order_.contains(*other) && order_[*other] > order_[*name]) return false;  // the older name stays
     solved_[*name] = b;
+    return true;
+  }
+
+  /// Solves a == b for the youngest free dim that stands alone, with coefficient 1 or -1, and nowhere else.
+  bool isolate(const DimExpr& a, const DimExpr& b) {
+    const DimExpr difference = table_.subtract(a, b);
+    std::optional<std::string> best;
+    DimExpr value;
+    for (const auto& [monomial, coefficient] : difference.terms) {
+      if (coefficient != 1 && coefficient != -1) continue;
+      DimExpr alone;
+      alone.terms[monomial] = 1;
+      const auto name = table_.as_variable(alone);
+      if (!name || !order_.contains(*name) || (best && order_[*best] > order_[*name])) continue;
+      DimExpr term;
+      term.terms[monomial] = coefficient;
+      DimExpr rest = table_.subtract(difference, term);
+      if (table_.contains(rest, *name)) continue;
+      if (coefficient == 1) rest = table_.subtract(DimExpr{}, rest);
+      best = name;
+      value = std::move(rest);
+    }
+    if (!best) return false;
+    solved_[*best] = value;
     return true;
   }
 

@@ -48,10 +48,7 @@ Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t
   for (const frontend::SourceConstant& constant : constants) {
     const bool keep = std::find(kept.begin(), kept.end(), constant.name) != kept.end();
     const bool batch = is_batch(constant.name);
-    if (keep || constant.value <= (batch ? kBatchCap : kSmallConstant)) {
-      taken.insert(constant.value);
-      continue;
-    }
+    if (keep || constant.value <= (batch ? kBatchCap : std::max(kSmallConstant, cap))) taken.insert(constant.value);
   }
   for (const frontend::SourceConstant& constant : constants) {
     if (std::find(kept.begin(), kept.end(), constant.name) != kept.end()) continue;
@@ -59,7 +56,7 @@ Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t
       overrides[constant.name] = kBatchCap - (variant % 2);
       continue;
     }
-    if (constant.value <= kSmallConstant) continue;
+    if (constant.value <= std::max(kSmallConstant, cap)) continue;  // also numbers of layers and heads
     const auto known = chosen.find(constant.value);
     int64_t small = known != chosen.end() ? known->second : halved(constant.value, cap);
     if (known == chosen.end()) {

@@ -16,7 +16,7 @@
 namespace solar::validate {
 namespace {
 
-constexpr int64_t kCheapPoints = 100'000'000;  // below: every distribution and several seeds
+constexpr int64_t kCheapPoints = 2'500'000'000;  // below: every distribution and several seeds
 constexpr int kMaxTraces = 40;
 
 /// The original holds its tensors in the worker, once as they are and once in float64.
