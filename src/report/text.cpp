@@ -13,7 +13,7 @@ namespace solar::report {
 namespace {
 
 constexpr size_t kNodesShown = 10;
-constexpr size_t kDimsShown = 24;
+constexpr size_t kDimsShown = 8;
 
 std::string sentence(const ArchBounds& a, const Style& style) {
   std::string text;

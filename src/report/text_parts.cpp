@@ -74,8 +74,14 @@ std::string comparison(const Validation& v) {
 }
 
 std::string bindings_text(const Validation& v) {
+  constexpr size_t kShown = 8;
   std::vector<std::string> parts;
-  for (const auto& [name, value] : v.bindings) parts.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : v.bindings) {
+    if (parts.size() < kShown) parts.push_back(fmt::format("{}={}", name, value));
+  }
+  if (v.bindings.size() > kShown) {
+    parts.push_back(fmt::format("and {} more", v.bindings.size() - kShown));
+  }
   return fmt::format("{}", fmt::join(parts, " "));
 }
 

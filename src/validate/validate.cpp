@@ -192,11 +192,12 @@ void note_equal_dims(const ir::Program& program, Outcome& outcome) {
   for (const ir::Dim& dim : program.dims) {
     if (dim.expression.empty() && dim.value > kSmallConstant) by_value[dim.value].push_back(dim.name);
   }
+  std::vector<std::string> shared;
   for (const auto& [value, names] : by_value) {
-    if (names.size() < 2 || outcome.notes.size() > 8) continue;
-    outcome.notes.push_back(fmt::format("independent dims with one small value {}: {}", value,
-                                        fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(4, static_cast<std::ptrdiff_t>(names.size())), ", ")));
+    if (names.size() > 1) shared.push_back(fmt::format("{} ({} and {} more)", value, names.front(), names.size() - 1));
   }
+  if (shared.empty()) return;
+  outcome.notes.push_back(fmt::format("independent dims with one small value: {}", fmt::join(shared, ", ")));
 }
 
 }  // namespace

@@ -9,6 +9,13 @@ import torch.nn.functional as F
 from torch_case_generator import Case, Generator, named
 
 
+def adaptive_pooling(g: Generator, count: int, sizes: list[int]) -> Iterator[Case]:
+    shape = (2, 3, *(g.random.choice((5, 6, 9)) for _ in range(count)))
+    for kind in ("avg", "max")[: 1 if count == 3 else 2]:
+        function = getattr(F, f"adaptive_{kind}_pool{count}d")
+        yield named(f"adaptive_{kind}_pool{count}d {sizes}", lambda x, f=function, s=sizes: f(x, s), g.floats(shape))
+
+
 def pooling(g: Generator) -> Iterator[Case]:
     extents = {1: (9, 12), 2: (7, 8, 9), 3: (5, 6, 7)}
     for count in (1, 2, 3):
@@ -31,12 +38,8 @@ def pooling(g: Generator) -> Iterator[Case]:
             x = x.float() if count == 3 else x  # torch's CPU has 3-D average pooling of f32 and f64 only
             call = lambda x, f=average, s=(kernel, stride, padding, ceil, include): f(x, *s)
             yield named(f"avg_pool{count}d {settings} {include}", call, x)
-        sizes = [g.random.choice((1, 2, 3)) for _ in range(count)]
-        shape = (2, 3, *(g.random.choice(extents[count]) for _ in range(count)))
-        for kind in ("avg", "max")[: 1 if count == 3 else 2]:
-            function = getattr(F, f"adaptive_{kind}_pool{count}d")
-            call = lambda x, f=function, s=sizes: f(x, s)
-            yield named(f"adaptive_{kind}_pool{count}d {sizes}", call, g.floats(shape))
+        for sizes in ([g.random.choice((2, 3)) for _ in range(count)], [1] * count, [3] * count):
+            yield from adaptive_pooling(g, count, sizes)
     yield named("avg_pool3d divisor", lambda x: F.avg_pool3d(x, 2, divisor_override=5), g.floats((1, 2, 4, 5, 6)))
     yield named("max_pool1d unbatched", lambda x: F.max_pool1d(x, 3), g.floats((2, 9)))
     yield named("max_pool3d one size", lambda x: F.max_pool3d(x, 2, 1), g.floats((2, 1, 3, 4, 5)))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from solar.frontends.torch.ops.reduction import reduce, with_kept_axes
 from solar.frontends.torch.ops.window import window
 from solar.frontends.torch.registry import lowering
 
@@ -66,9 +67,20 @@ def avg_pool3d(
 
 def _adaptive(b: Builder, x: Value, count: int) -> Value:
     sizes = b.result.shape[-count:]
-    dims: dict[str, object] = {"Q" + axis: b.dim("size", n) for axis, n in zip("DHW"[-count:], sizes, strict=True)}
-    known = [*b.extents(x)[:-count], *(str(d) for d in dims.values())]
-    return b.call(f"adaptive_avg_pool{count}d", x, extents=known, dims=dims)
+    lead = b.extents(x)[:-count]
+    axes = range(x.rank - count, x.rank)
+    if all(n == 1 for n in sizes):
+        return with_kept_axes(b, reduce(b, "mean", x, axes), axes, True)
+    letters = "DHW"[-count:]
+    dims: dict[str, object]
+    if all(x.shape[a] % n == 0 for a, n in zip(axes, sizes, strict=True)):
+        windows = [f"{b.extent(x, a)} // {n}" for a, n in zip(axes, sizes, strict=True)]
+        dims = {"V": "*".join(f"({w})" for w in windows)}
+        for letter, window_size in zip(letters, windows, strict=True):
+            dims |= {"R" + letter: window_size, "S" + letter: window_size, "A" + letter: 0, "U" + letter: 0}
+        return b.call(f"avg_pool{count}d", x, extents=[*lead, *([None] * count)], dims=dims)
+    dims = {"Q" + letter: n for letter, n in zip(letters, sizes, strict=True)}
+    return b.call(f"adaptive_avg_pool{count}d", x, extents=[*lead, *([None] * count)], dims=dims)
 
 
 @lowering("aten.adaptive_avg_pool1d.default")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from solar.frontends.torch.builder import Builder, Meta, Value
+from solar.frontends.torch.ops.reduction import reduce, with_kept_axes
 from solar.frontends.torch.ops.window import Window, window
 from solar.frontends.torch.registry import lowering
 
@@ -106,8 +107,12 @@ def max_pool3d_with_indices(
 
 def _adaptive(b: Builder, x: Value, count: int) -> tuple[Value, None]:
     sizes = b.result.shape[-count:]
-    dims: dict[str, object] = {"Q" + axis: b.dim("size", n) for axis, n in zip("HW"[-count:], sizes, strict=True)}
-    known = [*b.extents(x)[:-count], *(str(d) for d in dims.values())]
+    axes = range(x.rank - count, x.rank)
+    if all(n == 1 for n in sizes):
+        return with_kept_axes(b, reduce(b, "reduce_max", x, axes), axes, True), None
+    letters = "HW"[-count:]
+    known = [*b.extents(x)[:-count], *([None] * count)]
+    dims: dict[str, object] = {"Q" + letter: n for letter, n in zip(letters, sizes, strict=True)}
     return b.call(f"adaptive_max_pool{count}d", x, extents=known, dims=dims), None
 
 

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ir/parser.h"
+#include "ir/unify_dims.h"
+#include "ir/verify.h"
+#include "validate/compare.h"
+#include "validate/same_program.h"
+#include "validate/shrink.h"
+
+namespace solar::validate {
+namespace {
+
+exec::TensorData tensor(const std::vector<double>& values, ir::ElementType type = ir::ElementType::F32) {
+  auto made = exec::TensorData::from_doubles(type, {static_cast<int64_t>(values.size())}, values);
+  EXPECT_TRUE(made.has_value());
+  return *made;
+}
+
+constexpr double kEps = 0x1p-23;
+
+TEST(Compare, TinyOutputsAreNotForgiven) {
+  // Every value is far below any absolute tolerance somebody might choose.
+  const auto softmax = tensor({2.1e-6, 3.5e-6, 1.2e-6});
+  EXPECT_FALSE(compare(softmax, tensor({0, 0, 0}), kEps, 4096).equal);
+  EXPECT_TRUE(compare(softmax, softmax, kEps, 1).equal);
+}
+
+TEST(Compare, ToleranceGrowsWithTheRootOfTheReduction) {
+  const double error = 0.9 * kToleranceFactor * kEps * 10;
+  EXPECT_TRUE(compare(tensor({1, 1}), tensor({1 + error, 1}), kEps, 100).equal);
+  EXPECT_FALSE(compare(tensor({1, 1}), tensor({1 + error, 1}), kEps, 1).equal);
+}
+
+TEST(Compare, AnElementAboveTheMeanIsJudgedByItself) {
+  const auto expected = tensor({1000, 1, 1, 1});
+  EXPECT_TRUE(compare(expected, tensor({1000 * (1 + kEps), 1, 1, 1}), kEps, 1).equal);
+}
+
+TEST(Compare, NanInfinityAndIntegersAreExact) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(compare(tensor({nan, inf, -inf}), tensor({nan, inf, -inf}), kEps, 1).equal);
+  EXPECT_FALSE(compare(tensor({nan}), tensor({0}), kEps, 1).equal);
+  EXPECT_FALSE(compare(tensor({1}), tensor({nan}), kEps, 1).equal);
+  EXPECT_FALSE(compare(tensor({inf}), tensor({-inf}), kEps, 1).equal);
+  EXPECT_FALSE(compare(tensor({3}, ir::ElementType::I64), tensor({4}, ir::ElementType::I64), kEps, 1000).equal);
+}
+
+TEST(Compare, NamesTheWorstPlace) {
+  const Comparison c = compare(tensor({1, 2, 3}), tensor({1, 2.5, 3}), kEps, 1);
+  EXPECT_EQ(c.wrong, 1);
+  EXPECT_EQ(c.worst_place, "[1]: expected 2, got 2.5");
+  EXPECT_DOUBLE_EQ(c.max_abs_error, 0.5);
+}
+
+ir::ast::File parsed(const std::string& text) {
+  auto file = ir::parse_text("test.alir", text);
+  EXPECT_TRUE(file.has_value());
+  return *file;
+}
+
+ir::VerifiedProgram verified(const std::string& text) {
+  auto program = ir::verify_text(text);
+  EXPECT_TRUE(program.has_value());
+  return *program;
+}
+
+std::string pooled(int64_t extent, int64_t pad, const std::string& scale = "0.5") {
+  return "program p(input x: f32[N]) -> (y) { dims N = " + std::to_string(extent) +
+         ", P = N + 2*" + std::to_string(pad) + " - 2 kernel y: f32[P] { for p:P, k:3 let h = p + k - " +
+         std::to_string(pad) + " where 0 <= h < N   y[p] += " + scale + " * x[h] } }";
+}
+
+TEST(SameProgram, OnlyFreeDimsMayDiffer) {
+  EXPECT_FALSE(compare_programs(parsed(pooled(100, 1)), parsed(pooled(7, 1))).difference.has_value());
+  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1)), parsed(pooled(7, 2))).difference.has_value());
+}
+
+TEST(SameProgram, ValueLiteralsMayDifferIfFiniteAndNonzero) {
+  const Sameness same = compare_programs(parsed(pooled(100, 1, "0.125")), parsed(pooled(7, 1, "0.25")));
+  EXPECT_FALSE(same.difference.has_value());
+  ASSERT_EQ(same.literals.size(), 1U);
+  EXPECT_EQ(same.literals[0].full, 0.125);
+  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1, "0.5")), parsed(pooled(7, 1, "0.0"))).difference.has_value());
+  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1, "0.5")), parsed(pooled(7, 1, "-0.5"))).difference.has_value());
+}
+
+TEST(SameProgram, GuardsMustBeTrueAndFalseAtBothSizes) {
+  EXPECT_FALSE(uncovered(*verified(pooled(100, 1)), *verified(pooled(7, 1))).has_value());
+  const auto reason = uncovered(*verified(pooled(100, 1)), *verified(pooled(100, 0)));
+  EXPECT_TRUE(reason.has_value());
+}
+
+TEST(SameProgram, ALoopOfOneStepDoesNotStandForMany) {
+  const auto sum = [](int n) {
+    return verified("program s(input x: f32[N]) -> (y) { dims N = " + std::to_string(n) +
+                    " kernel y: f32[] { for n:N   y[] += x[n] } }");
+  };
+  EXPECT_TRUE(uncovered(*sum(100), *sum(1)).has_value());
+  EXPECT_FALSE(uncovered(*sum(100), *sum(2)).has_value());
+}
+
+std::vector<frontend::SourceConstant> constants(const std::vector<std::pair<std::string, int64_t>>& pairs) {
+  std::vector<frontend::SourceConstant> result;
+  for (const auto& [name, value] : pairs) result.push_back({name, value, 1, "module", {}});
+  return result;
+}
+
+TEST(Shrink, KernelSizesAndLayersStay) {
+  const Overrides small = shrink(constants({{"KERNEL", 3}, {"LAYERS", 12}, {"WIDTH", 4096}}), 16, true, 0);
+  EXPECT_FALSE(small.contains("KERNEL"));
+  EXPECT_FALSE(small.contains("LAYERS"));
+  EXPECT_LE(small.at("WIDTH"), 32);
+}
+
+TEST(Shrink, EqualConstantsStayEqualAndOthersDiffer) {
+  const Overrides small = shrink(constants({{"M", 1024}, {"K", 4096}, {"N", 1024}}), 32, true, 0);
+  EXPECT_EQ(small.at("M"), small.at("N"));
+  EXPECT_NE(small.at("M"), small.at("K"));
+}
+
+TEST(Shrink, ABatchBecomesTwoOrThree) {
+  EXPECT_EQ(shrink(constants({{"batch_size", 128}}), 64, true, 0).at("batch_size"), 3);
+  EXPECT_EQ(shrink(constants({{"batch_size", 128}}), 64, true, 1).at("batch_size"), 2);
+}
+
+TEST(Shrink, VariantsChooseOtherSizes) {
+  const auto all = constants({{"N", 5000}, {"M", 300}});
+  EXPECT_NE(shrink(all, 64, true, 0), shrink(all, 64, true, 1));
+}
+
+TEST(LongestReduction, CountsReducedAndOrderedLoops) {
+  EXPECT_EQ(longest_reduction(*verified("program s(input x: f32[4, 5, 6]) -> (y) { kernel y: f32[4] { for a:4, b:5, "
+                                        "c:6   y[a] += x[a,b,c] } }")),
+            30);
+  EXPECT_EQ(longest_reduction(*verified("program s(input x: f32[7]) -> (y) { kernel y: f32[7] { for seq t:7   y[t] = "
+                                        "prev + x[t] init 0 } }")),
+            7);
+}
+
+}  // namespace
+}  // namespace solar::validate
