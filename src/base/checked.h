@@ -29,7 +29,8 @@ inline std::optional<int64_t> checked_product(std::span<const int64_t> values) {
   return result;
 }
 
-/// Division that rounds towards minus infinity; the remainder has the divisor's sign. 0 for a zero divisor.
+/// Division that rounds towards minus infinity; the remainder has the divisor's sign. 0 for a zero
+/// divisor.
 inline int64_t floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   if (b == -1) return a == INT64_MIN ? INT64_MIN : -a;

@@ -1,6 +1,7 @@
 #pragma once
-// What is wrong with the user's input, as data. Renderers are in diagnostic_text.h and diagnostic_json.h.
-// A kind is a stable slug from diagnostic_kinds.def; messages are lower case, without a full stop.
+// What is wrong with the user's input, as data. Renderers are in diagnostic_text.h and
+// diagnostic_json.h. A kind is a stable slug from diagnostic_kinds.def; messages are lower case,
+// without a full stop.
 
 #include <string>
 #include <string_view>
@@ -36,9 +37,9 @@ struct Diagnostic {
   DiagnosticKind kind = {};
   Severity severity = Severity::Error;
   std::string message = {};
-  Span span = {};                    // the primary place; may point nowhere (a missing file)
-  std::string hint = {};             // what to do, or empty
-  std::vector<Label> labels = {};    // secondary places
+  Span span = {};                  // the primary place; may point nowhere (a missing file)
+  std::string hint = {};           // what to do, or empty
+  std::vector<Label> labels = {};  // secondary places
   std::vector<Fix> fixes = {};
 };
 

@@ -9,8 +9,12 @@ nlohmann::json place(const Span& span) {
   if (!span.source) return nullptr;
   const Position begin = position_of(*span.source, span.begin);
   const Position end = position_of(*span.source, span.end);
-  return {{"file", span.source->name}, {"line", begin.line},         {"column", begin.column},
-          {"end_line", end.line},      {"end_column", end.column},   {"begin", span.begin},
+  return {{"file", span.source->name},
+          {"line", begin.line},
+          {"column", begin.column},
+          {"end_line", end.line},
+          {"end_column", end.column},
+          {"begin", span.begin},
           {"end", span.end}};
 }
 
@@ -27,7 +31,8 @@ const char* word(FixConfidence confidence) {
 }  // namespace
 
 nlohmann::json to_json(const Diagnostic& d) {
-  nlohmann::json out = {{"kind", slug(d.kind)}, {"severity", word(d.severity)}, {"message", d.message}};
+  nlohmann::json out = {
+      {"kind", slug(d.kind)}, {"severity", word(d.severity)}, {"message", d.message}};
   if (d.span.source) out["span"] = place(d.span);
   if (!d.hint.empty()) out["hint"] = d.hint;
   for (const Label& label : d.labels) {

@@ -54,17 +54,18 @@ std::string render_text(const Diagnostic& d, bool colour) {
   const char* word = d.severity == Severity::Error     ? "error"
                      : d.severity == Severity::Warning ? "warning"
                                                        : "note";
-  const char* on = !colour                            ? ""
-                   : d.severity == Severity::Error    ? "\x1b[1;31m"
-                   : d.severity == Severity::Warning  ? "\x1b[1;33m"
-                                                      : "\x1b[1;36m";
+  const char* on = !colour                           ? ""
+                   : d.severity == Severity::Error   ? "\x1b[1;31m"
+                   : d.severity == Severity::Warning ? "\x1b[1;33m"
+                                                     : "\x1b[1;36m";
   const char* off = colour ? "\x1b[0m" : "";
   std::string place;
   if (d.span.source) {
     const Position p = position_of(*d.span.source, d.span.begin);
     place = fmt::format("{}:{}:{}: ", d.span.source->name, p.line, p.column);
   }
-  std::string out = fmt::format("{}{}{}[{}]{}: {}\n", place, on, word, slug(d.kind), off, d.message);
+  std::string out =
+      fmt::format("{}{}{}[{}]{}: {}\n", place, on, word, slug(d.kind), off, d.message);
   if (d.span.source && !d.span.source->text.empty()) out += marked_line(d.span, "", '^');
   for (const Label& label : d.labels) {
     if (!label.span.source) continue;

@@ -1,5 +1,6 @@
 #pragma once
-// Diagnostics as text for people: `file:line:column: error[kind]: message`, the line marked, labels, fixes.
+// Diagnostics as text for people: `file:line:column: error[kind]: message`, the line marked,
+// labels, fixes.
 
 #include <string>
 

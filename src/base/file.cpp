@@ -12,7 +12,8 @@ namespace solar {
 namespace {
 
 Diagnostic file_error(DiagnosticKind kind, const std::string& path, const char* doing, int error) {
-  return {.kind = kind, .message = fmt::format("cannot {} `{}`: {}", doing, path, std::strerror(error))};
+  return {.kind = kind,
+          .message = fmt::format("cannot {} `{}`: {}", doing, path, std::strerror(error))};
 }
 
 bool write_all(int fd, const std::string& content) {

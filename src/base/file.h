@@ -1,6 +1,6 @@
 #pragma once
-// Reading and writing whole files. A file is written to a temporary name beside it and renamed, so that an
-// interrupted program leaves the old file or the new one, never a half.
+// Reading and writing whole files. A file is written to a temporary name beside it and renamed, so
+// that an interrupted program leaves the old file or the new one, never a half.
 
 #include <string>
 

@@ -1,5 +1,6 @@
 #pragma once
-// Result<T>: a value or the diagnostics that say why there is none. The interface is a subset of std::expected.
+// Result<T>: a value or the diagnostics that say why there is none. The interface is a subset of
+// std::expected.
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,19 +42,18 @@ struct Done {};
 #define SOLAR_CONCAT(a, b) SOLAR_CONCAT_INNER(a, b)
 
 /// SOLAR_TRY(Type name, expression): defines `name` from the Result, or returns its diagnostics.
-#define SOLAR_TRY(declaration, ...)                                          \
-  auto SOLAR_CONCAT(solar_result_, __LINE__) = (__VA_ARGS__);                \
-  if (!SOLAR_CONCAT(solar_result_, __LINE__))                                \
-    return std::move(SOLAR_CONCAT(solar_result_, __LINE__).error());         \
+#define SOLAR_TRY(declaration, ...)                                  \
+  auto SOLAR_CONCAT(solar_result_, __LINE__) = (__VA_ARGS__);        \
+  if (!SOLAR_CONCAT(solar_result_, __LINE__))                        \
+    return std::move(SOLAR_CONCAT(solar_result_, __LINE__).error()); \
   declaration = std::move(SOLAR_CONCAT(solar_result_, __LINE__).value())
 
 /// A bug of ours: says where and aborts (the program exits with 70).
-#define SOLAR_CHECK(condition, what)                                                        \
-  do {                                                                                      \
-    if (!(condition)) ::solar::check_failed(__FILE__, __LINE__, #condition, what);          \
+#define SOLAR_CHECK(condition, what)                                               \
+  do {                                                                             \
+    if (!(condition)) ::solar::check_failed(__FILE__, __LINE__, #condition, what); \
   } while (false)
 
 namespace solar {
-[[noreturn]] void check_failed(const char* file, int line, const char* condition,
-                               const char* what);
+[[noreturn]] void check_failed(const char* file, int line, const char* condition, const char* what);
 }  // namespace solar

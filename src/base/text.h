@@ -11,7 +11,8 @@ namespace solar {
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Those of `names` close enough to `name` to be what was meant, nearest first, at most three.
-std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& names);
+std::vector<std::string> nearest_names(std::string_view name,
+                                       const std::vector<std::string>& names);
 
 /// `a`, `b` or `c` in backquotes; empty for none.
 std::string quoted_choices(const std::vector<std::string>& names);

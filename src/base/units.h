@@ -1,5 +1,6 @@
 #pragma once
-// Quantities as types. Counts are exact 64-bit integers; rates and times are doubles and appear first in roofline/.
+// Quantities as types. Counts are exact 64-bit integers; rates and times are doubles and appear
+// first in roofline/.
 
 #include <compare>
 #include <cstdint>
@@ -16,8 +17,8 @@ struct Count {
   friend constexpr auto operator<=>(const Count&, const Count&) = default;
 };
 
-using Macs = Count<struct MacTag>;        // multiply-accumulates
-using Flops = Count<struct FlopTag>;      // floating-point operations
+using Macs = Count<struct MacTag>;    // multiply-accumulates
+using Flops = Count<struct FlopTag>;  // floating-point operations
 using Elements = Count<struct ElementTag>;
 using Bytes = Count<struct ByteTag>;
 

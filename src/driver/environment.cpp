@@ -23,9 +23,12 @@ Environment environment_of_process() {
   }
   // build/<preset>/solar lies two folders below the root.
   std::error_code error;
-  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   while (!folder.empty() && folder != folder.root_path()) {
-    if (std::filesystem::exists(folder / "arch", error) && std::filesystem::exists(folder / "python", error)) break;
+    if (std::filesystem::exists(folder / "arch", error) &&
+        std::filesystem::exists(folder / "python", error))
+      break;
     folder = folder.parent_path();
   }
   environment.root = folder.string();

@@ -54,7 +54,8 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
   const frontend::SourceRequest request = {options.source, options.overrides};
   if (environment.progress) environment.progress("trace");
   auto start = Clock::now();
-  SOLAR_TRY(validate::Traced traced, validate::trace_source(pool, request, folder.path(), options.validation));
+  SOLAR_TRY(validate::Traced traced,
+            validate::trace_source(pool, request, folder.path(), options.validation));
   loaded.trace_s = seconds_since(start);
   loaded.file = traced.file;
   loaded.mode = traced.trace.mode;
@@ -75,7 +76,8 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
     SOLAR_TRY(ir::VerifiedProgram bound, ir::verify(traced.file, {options.bindings}));
     loaded.program = std::move(bound);
     loaded.example = {};
-    loaded.warnings.push_back("analysed at bound dims; the source was traced and validated at its own");
+    loaded.warnings.push_back(
+        "analysed at bound dims; the source was traced and validated at its own");
   }
   return loaded;
 }

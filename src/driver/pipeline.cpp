@@ -48,7 +48,8 @@ Result<Bytes> sum(std::initializer_list<Bytes> parts, const char* what) {
 Result<std::vector<roofline::Work>> operator_work(const einsum::Graph& graph) {
   std::vector<roofline::Work> work;
   for (const einsum::Operator& op : graph.operators) {
-    SOLAR_TRY(const Bytes traffic, sum({op.bytes_in.min, op.bytes_out.min}, "bytes of an operator"));
+    SOLAR_TRY(const Bytes traffic,
+              sum({op.bytes_in.min, op.bytes_out.min}, "bytes of an operator"));
     work.push_back(work_of(op.mac_classes, traffic));
   }
   return work;
@@ -56,8 +57,9 @@ Result<std::vector<roofline::Work>> operator_work(const einsum::Graph& graph) {
 
 Result<roofline::Work> graph_work(const einsum::Graph& graph) {
   const einsum::Totals& t = graph.totals;
-  SOLAR_TRY(const Bytes traffic, sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
-                                     "bytes of the program"));
+  SOLAR_TRY(const Bytes traffic,
+            sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
+                "bytes of the program"));
   return work_of(graph.mac_classes, traffic);
 }
 
@@ -73,9 +75,10 @@ report::Totals totals_of(const einsum::Graph& graph) {
   out.bytes_read_params = t.bytes_read_params.example.value;
   out.bytes_written_outputs = t.bytes_written_outputs.example.value;
   if (t.depends_on_data) {
-    out.data_dependent = report::DataDependent{t.bytes_read_inputs.min.value + t.bytes_read_params.min.value,
-                                               t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
-                                               t.bytes_read_inputs.max.value + t.bytes_read_params.max.value};
+    out.data_dependent =
+        report::DataDependent{t.bytes_read_inputs.min.value + t.bytes_read_params.min.value,
+                              t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
+                              t.bytes_read_inputs.max.value + t.bytes_read_params.max.value};
   }
   out.exact = graph.exact;
   return out;
@@ -102,8 +105,9 @@ std::vector<report::Node> nodes_of(const einsum::Graph& graph) {
   return nodes;
 }
 
-report::Bound bound_of(const std::string& mode, const roofline::Bound& bound, const arch::Machine& machine,
-                       const roofline::Policy& policy, const einsum::Graph& graph) {
+report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
+                       const arch::Machine& machine, const roofline::Policy& policy,
+                       const einsum::Graph& graph) {
   report::Bound out;
   out.arch = machine.id;
   out.precision = roofline::name(policy.precision);
@@ -113,23 +117,28 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound, co
   out.memory_s = bound.time.memory.value;
   out.traffic_bytes = bound.time.traffic.value;
   out.limiter = roofline::name(bound.time.limiter);
-  if (bound.time.operational_intensity) out.operational_intensity = bound.time.operational_intensity->value;
+  if (bound.time.operational_intensity)
+    out.operational_intensity = bound.time.operational_intensity->value;
   out.strict = policy.strict;
   out.assumptions = bound.assumptions;
   for (const std::string& assumption : graph.assumptions) {
-    if (std::find(out.assumptions.begin(), out.assumptions.end(), assumption) == out.assumptions.end()) {
+    if (std::find(out.assumptions.begin(), out.assumptions.end(), assumption) ==
+        out.assumptions.end()) {
       out.assumptions.push_back(assumption);
     }
   }
   return out;
 }
 
-void add_bounds(report::Report& report, const roofline::Bounds& bounds, const arch::Machine& machine,
-                const roofline::Policy& policy, const einsum::Graph& graph) {
+void add_bounds(report::Report& report, const roofline::Bounds& bounds,
+                const arch::Machine& machine, const roofline::Policy& policy,
+                const einsum::Graph& graph) {
   report::Bound unfused = bound_of("unfused", bounds.unfused, machine, policy, graph);
   for (size_t i = 0; i < bounds.operators.size(); ++i) {
     const roofline::Time& t = bounds.operators[i];
-    report::NodeTime time = {i, t.total.value, t.compute.value, t.memory.value, std::string(roofline::name(t.limiter)), {}};
+    report::NodeTime time = {
+        i, t.total.value, t.compute.value, t.memory.value, std::string(roofline::name(t.limiter)),
+        {}};
     if (t.operational_intensity) time.operational_intensity = t.operational_intensity->value;
     unfused.node_times.push_back(std::move(time));
   }
@@ -138,13 +147,17 @@ void add_bounds(report::Report& report, const roofline::Bounds& bounds, const ar
   report.arch_names[machine.id] = machine.name;
 }
 
-void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded, const einsum::Graph& graph) {
+void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded,
+                  const einsum::Graph& graph) {
   warnings = loaded.warnings;
   const report::Validation& v = loaded.validation;
-  if (v.status != "passed") warnings.push_back(fmt::format("validation {}: {}", v.status, v.reason));
-  if (!graph.exact) warnings.push_back("some counts are proved minima, not exact; bounds stay valid");
+  if (v.status != "passed")
+    warnings.push_back(fmt::format("validation {}: {}", v.status, v.reason));
+  if (!graph.exact)
+    warnings.push_back("some counts are proved minima, not exact; bounds stay valid");
   if (graph.totals.depends_on_data && !graph.totals.example_known) {
-    warnings.push_back("data-dependent reads were not run at the example inputs; their `example` is the maximum");
+    warnings.push_back(
+        "data-dependent reads were not run at the example inputs; their `example` is the maximum");
   }
 }
 
@@ -213,7 +226,8 @@ Result<report::Report> analyze(const AnalyzeOptions& options, const Environment&
   report.source = loaded.source;
   report.program = (*loaded.program)->name;
   report.mode = loaded.mode;
-  for (const ir::Dim& dim : (*loaded.program)->dims) report.dims.push_back({dim.name, dim.value, dim.expression});
+  for (const ir::Dim& dim : (*loaded.program)->dims)
+    report.dims.push_back({dim.name, dim.value, dim.expression});
   report.validation = loaded.validation;
   report.totals = totals_of(graph);
   report.nodes = nodes_of(graph);
@@ -238,7 +252,8 @@ Result<report::Report> analyze(const AnalyzeOptions& options, const Environment&
   return report;
 }
 
-Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s, const Environment& environment) {
+Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s,
+                                const Environment& environment) {
   AnalyzeOptions all = options;
   if (all.archs.empty()) {
     SOLAR_TRY(all.archs, arch::list(environment.arch_library()));
@@ -246,8 +261,8 @@ Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s, 
   SOLAR_TRY(const Analysis analysis, prepare(all, environment));
   SOLAR_TRY(const std::vector<roofline::Work> operators, operator_work(analysis.graph));
   SOLAR_TRY(const roofline::Work whole, graph_work(analysis.graph));
-  SOLAR_TRY(const roofline::Inverse found,
-            roofline::inverse(operators, whole, Seconds{target_s}, analysis.machines, options.policy));
+  SOLAR_TRY(const roofline::Inverse found, roofline::inverse(operators, whole, Seconds{target_s},
+                                                             analysis.machines, options.policy));
   report::Inverse out;
   out.source = analysis.loaded.source;
   out.program = (*analysis.loaded.program)->name;
@@ -256,21 +271,28 @@ Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s, 
   out.macs_useful = analysis.graph.totals.macs_useful.value;
   out.traffic_bytes = whole.traffic.value;
   for (const roofline::FormatNeed& need : found.need.formats) {
-    out.formats.push_back({std::string(arch::name(need.format)), std::string(arch::name(need.unit)), need.macs.value,
-                           need.rate.value});
+    out.formats.push_back({std::string(arch::name(need.format)), std::string(arch::name(need.unit)),
+                           need.macs.value, need.rate.value});
   }
   out.tensor_macs_per_second = found.need.tensor.value;
   out.vector_macs_per_second = found.need.vector.value;
   out.bandwidth_bytes_per_second = found.need.bandwidth.value;
   for (size_t i = 0; i < found.machines.size(); ++i) {
     const roofline::MachineFactor& m = found.machines[i];
-    report::InverseMachine machine = {analysis.machines[i].id, analysis.machines[i].name, m.tensor, m.vector,
-                                      m.bandwidth, m.fused, m.unfused, ""};
+    report::InverseMachine machine = {analysis.machines[i].id,
+                                      analysis.machines[i].name,
+                                      m.tensor,
+                                      m.vector,
+                                      m.bandwidth,
+                                      m.fused,
+                                      m.unfused,
+                                      ""};
     if (!m.error.empty()) machine.error = m.error.front().message;
     out.machines.push_back(std::move(machine));
   }
   out.assumptions = found.assumptions;
-  for (const std::string& assumption : analysis.graph.assumptions) out.assumptions.push_back(assumption);
+  for (const std::string& assumption : analysis.graph.assumptions)
+    out.assumptions.push_back(assumption);
   add_warnings(out.warnings, analysis.loaded, analysis.graph);
   return out;
 }

@@ -21,8 +21,8 @@ struct AnalyzeOptions {
   std::string source;
   std::vector<std::string> archs = {};
   roofline::Policy policy = {};
-  std::map<std::string, int64_t> bindings = {};   // free dims of the program
-  validate::Overrides overrides = {};             // integer constants of the source
+  std::map<std::string, int64_t> bindings = {};  // free dims of the program
+  validate::Overrides overrides = {};            // integer constants of the source
   bool validate = true;
   validate::Options validation = {};
 };
@@ -59,6 +59,7 @@ Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& envir
 Result<report::Report> analyze(const AnalyzeOptions& options, const Environment& environment);
 
 /// The report of `solar inverse`. No architectures named: all of the library.
-Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s, const Environment& environment);
+Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s,
+                                const Environment& environment);
 
 }  // namespace solar::driver

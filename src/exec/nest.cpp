@@ -162,8 +162,8 @@ uint64_t fixed_loops(const Nest& nest, const std::vector<uint64_t>& atom_loops) 
   }
   for (const Guard& guard : nest.guards) fixed |= loops_of(guard.value, atom_loops);
   for (const Linear& linear : nest.kernel->linears) fixed |= loops_of(linear, atom_loops);
-  // An access whose subscripts may be clamped, axis by axis: in a select branch, by data, or evaluated where a
-  // guard does not hold.
+  // An access whose subscripts may be clamped, axis by axis: in a select branch, by data, or
+  // evaluated where a guard does not hold.
   uint64_t guarded = 0;
   for (const Guard& guard : nest.guards) guarded |= loops_of(guard.value, atom_loops);
   for (const NestAccess& access : nest.accesses) {

@@ -29,19 +29,28 @@ struct Subscript {
 };
 
 enum class ExprKind : uint8_t {
-  Integer, Float, Bool, Prev, Name, Read, Call, Unary, Binary, Chain
+  Integer,
+  Float,
+  Bool,
+  Prev,
+  Name,
+  Read,
+  Call,
+  Unary,
+  Binary,
+  Chain
 };
 
 /// Operators are kept as their token: + - * / // % and or, - not, < <= > >= == !=.
 struct Expr {
   ExprKind kind = ExprKind::Integer;
   Span span = {};
-  std::string text = {};               // Name, Read, Call: the name; literals: as written; operators: the token
-  int64_t integer = 0;                 // Integer, Bool
-  double number = 0;                   // Float
-  std::vector<ExprPtr> operands = {};  // Call: arguments; Unary: 1; Binary: 2; Chain: n
-  std::vector<std::string> operators = {};    // Chain: n - 1
-  std::vector<Subscript> subscripts = {};     // Read
+  std::string text = {};  // Name, Read, Call: the name; literals: as written; operators: the token
+  int64_t integer = 0;    // Integer, Bool
+  double number = 0;      // Float
+  std::vector<ExprPtr> operands = {};       // Call: arguments; Unary: 1; Binary: 2; Chain: n
+  std::vector<std::string> operators = {};  // Chain: n - 1
+  std::vector<Subscript> subscripts = {};   // Read
 };
 
 /// ELEM, a type parameter, or wide() of either.

@@ -1,6 +1,6 @@
 #pragma once
-// The elaborated program: calls inlined, types and dims bound, everything proven. What exec/, validate/ and
-// einsum/ consume. Only verify() (verify.h) builds a VerifiedProgram.
+// The elaborated program: calls inlined, types and dims bound, everything proven. What exec/,
+// validate/ and einsum/ consume. Only verify() (verify.h) builds a VerifiedProgram.
 //
 // A statement defines its output tensors once; statements are in execution order.
 
@@ -51,10 +51,11 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// What a Linear is made of. Atoms 0 .. loops-1 of a nest are its loop variables (kind Loop); the others are
-/// derived from atoms before them. FloorDiv and Mod: operands[0] by `divisor` (> 0), flooring. Min, Max: of all
-/// operands. Select: operands[0] if every condition holds, else operands[1]. DataRead (only in `indexed`
-/// kernels): the integer element of `tensor` at `operands`.
+/// What a Linear is made of. Atoms 0 .. loops-1 of a nest are its loop variables (kind Loop); the
+/// others are derived from atoms before them. FloorDiv and Mod: operands[0] by `divisor` (> 0),
+/// flooring. Min, Max: of all operands. Select: operands[0] if every condition holds, else
+/// operands[1]. DataRead (only in `indexed` kernels): the integer element of `tensor` at
+/// `operands`.
 struct Atom {
   enum class Kind : uint8_t { Loop, FloorDiv, Mod, Min, Max, Select, DataRead };
   Kind kind = Kind::Loop;
@@ -73,10 +74,10 @@ struct Loop {
   std::string extent_text = {};  // the dim expression, for formulas
 };
 
-/// A read of `tensor`. Subscripts are proven inside the axes wherever the guards hold, except: a `conditional`
-/// access stands inside a select branch and is evaluated only where that branch is taken (an executor that
-/// evaluates it elsewhere must clamp the subscripts and throw the value away); subscripts that contain a
-/// DataRead are checked when run.
+/// A read of `tensor`. Subscripts are proven inside the axes wherever the guards hold, except: a
+/// `conditional` access stands inside a select branch and is evaluated only where that branch is
+/// taken (an executor that evaluates it elsewhere must clamp the subscripts and throw the value
+/// away); subscripts that contain a DataRead are checked when run.
 struct Access {
   TensorId tensor = {};
   std::vector<Linear> subscripts = {};
@@ -90,16 +91,66 @@ enum class ScalarOp : uint8_t {
   Prev,      // the value stored for the previous step of the ordered loop
   Cast,      // a to `type`
   // one operand
-  Neg, Not, Abs, Sign, Exp, Log, Log1p, Expm1, Sqrt, Rsqrt, Sin, Cos, Tan, Tanh, Sinh, Cosh, Asin, Acos, Atan,
-  Erf, Lgamma, Sigmoid, Floor, Ceil, Round, Trunc, IsNan, IsInf,
+  Neg,
+  Not,
+  Abs,
+  Sign,
+  Exp,
+  Log,
+  Log1p,
+  Expm1,
+  Sqrt,
+  Rsqrt,
+  Sin,
+  Cos,
+  Tan,
+  Tanh,
+  Sinh,
+  Cosh,
+  Asin,
+  Acos,
+  Atan,
+  Erf,
+  Lgamma,
+  Sigmoid,
+  Floor,
+  Ceil,
+  Round,
+  Trunc,
+  IsNan,
+  IsInf,
   // two operands
-  Add, Sub, Mul, Div, FloorDiv, Mod, Min, Max, Fmin, Fmax, Pow, Atan2, BitAnd, BitOr, BitXor, Shl, Shr,
-  Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  FloorDiv,
+  Mod,
+  Min,
+  Max,
+  Fmin,
+  Fmax,
+  Pow,
+  Atan2,
+  BitAnd,
+  BitOr,
+  BitXor,
+  Shl,
+  Shr,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Equal,
+  NotEqual,
+  And,
+  Or,
   // three: a ? b : c
   Select
 };
 
-/// One node of a scalar expression, in postorder in its nest's `nodes`. `type` is the type of the value.
+/// One node of a scalar expression, in postorder in its nest's `nodes`. `type` is the type of the
+/// value.
 struct ScalarNode {
   ScalarOp op = ScalarOp::Constant;
   ElementType type = ElementType::F32;
@@ -113,13 +164,14 @@ enum class Reduction : uint8_t { None, Sum, Product, Max, Min, And, Or, ArgMax, 
 
 /// One extended einsum. For every point of the loops where all guards hold:
 ///   output[target_loops] (reduction)= nodes[value]
-/// Loops that are not target loops are reduced; the reduced loops come in the written order. A reduction
-/// starts from `init` (or the operator's identity); an element that no point reaches gets `otherwise` if given,
-/// else what the reduction starts from (an arg reduction: extreme value and index 0).
-/// ArgMax/ArgMin define two tensors: the extreme value and nodes[second_value] at it; ties go to the first point
-/// in loop order, a NaN wins. With an ordered loop the reduction is None and Prev is the value stored for the
-/// previous step (`init` at the first; a step the guards skip stores `otherwise`, which is the next Prev).
-/// `init` and `otherwise` may read tensors, at target loops only.
+/// Loops that are not target loops are reduced; the reduced loops come in the written order. A
+/// reduction starts from `init` (or the operator's identity); an element that no point reaches gets
+/// `otherwise` if given, else what the reduction starts from (an arg reduction: extreme value and
+/// index 0). ArgMax/ArgMin define two tensors: the extreme value and nodes[second_value] at it;
+/// ties go to the first point in loop order, a NaN wins. With an ordered loop the reduction is None
+/// and Prev is the value stored for the previous step (`init` at the first; a step the guards skip
+/// stores `otherwise`, which is the next Prev). `init` and `otherwise` may read tensors, at target
+/// loops only.
 struct Kernel {
   std::vector<Loop> loops = {};
   std::vector<Atom> atoms = {};
@@ -139,8 +191,8 @@ struct Kernel {
   bool indexed = false;
 };
 
-/// output[o] = input[subscripts(o)]: reshape, permute, expand, slice, flip. Costs nothing. Atoms 0 .. rank-1 are
-/// the output's axes.
+/// output[o] = input[subscripts(o)]: reshape, permute, expand, slice, flip. Costs nothing. Atoms 0
+/// .. rank-1 are the output's axes.
 struct View {
   TensorId output = {};
   TensorId input = {};

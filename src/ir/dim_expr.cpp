@@ -10,7 +10,8 @@
 namespace solar::ir {
 namespace {
 
-// Coefficients that overflow cannot be told apart from others; they are clamped, which only loses an equality.
+// Coefficients that overflow cannot be told apart from others; they are clamped, which only loses
+// an equality.
 int64_t saturating_add(int64_t a, int64_t b) {
   return checked_add(a, b).value_or(a > 0 ? INT64_MAX : INT64_MIN);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Extents as symbolic expressions of the free dims: polynomials with integer coefficients over variables and
-// opaque atoms (// % min max of such expressions). Two extents are equal for every binding if their polynomials
-// are equal (the converse does not hold for the opaque atoms).
+// Extents as symbolic expressions of the free dims: polynomials with integer coefficients over
+// variables and opaque atoms (// % min max of such expressions). Two extents are equal for every
+// binding if their polynomials are equal (the converse does not hold for the opaque atoms).
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,9 @@ struct DimExpr {
   std::map<Monomial, int64_t> terms = {};  // no zero coefficient
   friend bool operator==(const DimExpr&, const DimExpr&) = default;
 
-  bool is_constant() const { return terms.empty() || (terms.size() == 1 && terms.begin()->first.empty()); }
+  bool is_constant() const {
+    return terms.empty() || (terms.size() == 1 && terms.begin()->first.empty());
+  }
   int64_t constant() const;
 };
 
@@ -41,7 +43,8 @@ class DimTable {
   std::vector<std::string> variables(const DimExpr& expr) const;
   DimExpr substitute(const DimExpr& expr, const std::string& variable, const DimExpr& value);
 
-  /// As ALIR text, for instance `4*H` or `(T + 2) // 3`. `tight`: parenthesised if it is not one factor.
+  /// As ALIR text, for instance `4*H` or `(T + 2) // 3`. `tight`: parenthesised if it is not one
+  /// factor.
   std::string text(const DimExpr& expr, bool tight = false) const;
 
  private:

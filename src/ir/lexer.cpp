@@ -9,20 +9,18 @@ namespace {
 
 const std::unordered_set<std::string_view>& reserved_words() {
   static const std::unordered_set<std::string_view> words = {
-      "program", "fn",      "input",   "param",  "buffer", "state",  "const",   "rng",    "type",
-      "as",      "wide",    "dims",    "require", "op",    "at",     "module",  "nominal", "kernel",
-      "indexed", "scatter", "view",    "slice",  "let",    "stack",  "repeat",  "with",   "while",
-      "limit",   "if",      "else",    "next",   "test",   "update", "hole",    "opaque", "macs",
-      "reads",   "writes",  "for",     "where",  "init",   "base",   "unique",  "seq",    "revseq",
-      "in",      "or",      "and",     "not",    "reverse", "size",  "true",    "false",  "inf",
-      "nan",     "prev",    "f64",     "f32",    "f16",    "bf16",   "f8e4m3",  "f8e5m2", "f4e2m1",
-      "i64",     "i32",     "i16",     "i8",     "i4",     "u8",     "bool"};
+      "program", "fn",      "input", "param",   "buffer",  "state",  "const",  "rng",     "type",
+      "as",      "wide",    "dims",  "require", "op",      "at",     "module", "nominal", "kernel",
+      "indexed", "scatter", "view",  "slice",   "let",     "stack",  "repeat", "with",    "while",
+      "limit",   "if",      "else",  "next",    "test",    "update", "hole",   "opaque",  "macs",
+      "reads",   "writes",  "for",   "where",   "init",    "base",   "unique", "seq",     "revseq",
+      "in",      "or",      "and",   "not",     "reverse", "size",   "true",   "false",   "inf",
+      "nan",     "prev",    "f64",   "f32",     "f16",     "bf16",   "f8e4m3", "f8e5m2",  "f4e2m1",
+      "i64",     "i32",     "i16",   "i8",      "i4",      "u8",     "bool"};
   return words;
 }
 
-bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
@@ -41,7 +39,9 @@ class Lexer {
   }
 
  private:
-  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
 
   void push(TokenKind kind, size_t begin, size_t end) {
     out_.tokens.push_back({kind, text_.substr(begin, end - begin), static_cast<int32_t>(begin),
@@ -134,7 +134,8 @@ class Lexer {
     out_.tokens.push_back({quote == '"' ? TokenKind::String : TokenKind::Name,
                            text_.substr(begin + 1, at_ - begin - 2), static_cast<int32_t>(begin),
                            static_cast<int32_t>(at_)});
-    if (quote == '`' && !valid_name(out_.tokens.back().text)) out_.tokens.back().kind = TokenKind::Bad;
+    if (quote == '`' && !valid_name(out_.tokens.back().text))
+      out_.tokens.back().kind = TokenKind::Bad;
   }
 
   static bool valid_name(std::string_view name) {

@@ -1,5 +1,6 @@
 #pragma once
-// Text -> tokens. Never fails: an unknown character becomes a token of kind Bad, which the parser reports.
+// Text -> tokens. Never fails: an unknown character becomes a token of kind Bad, which the parser
+// reports.
 
 #include <cstdint>
 #include <string_view>

@@ -11,8 +11,8 @@ namespace solar::ir {
 namespace {
 
 constexpr std::array<std::string_view, 14> kStatementWords = {
-    "dims", "require", "op",     "kernel", "indexed", "scatter", "view",
-    "slice", "let",    "update", "next",   "test",    "hole",    "opaque"};
+    "dims",  "require", "op",     "kernel", "indexed", "scatter", "view",
+    "slice", "let",     "update", "next",   "test",    "hole",    "opaque"};
 
 class Parser : ParserBase {
  public:
@@ -56,8 +56,8 @@ class Parser : ParserBase {
                kStatementWords.end();
   }
 
-  /// Skips the rest of a broken statement: to the next statement's keyword or the brace that closes the
-  /// block. `depth` is the number of braces the broken statement has open.
+  /// Skips the rest of a broken statement: to the next statement's keyword or the brace that closes
+  /// the block. `depth` is the number of braces the broken statement has open.
   void skip_statement(size_t begin) {
     int depth = 0;
     for (size_t i = begin; i < at_; ++i) {
@@ -69,8 +69,8 @@ class Parser : ParserBase {
     while (peek().kind != TokenKind::End) {
       if (depth <= 0 && (at("}") || at_statement() || at("fn") || at("program"))) return;
       // `let` also stands inside a nest; a statement keyword no nest can hold ends the broken one.
-      if (depth > 0 && !refused && (at("kernel") || at("indexed") || at("view") || at("op") || at("fn") ||
-                        at("program"))) {
+      if (depth > 0 && !refused &&
+          (at("kernel") || at("indexed") || at("view") || at("op") || at("fn") || at("program"))) {
         return;
       }
       if (at("{")) ++depth;
@@ -274,8 +274,9 @@ class Parser : ParserBase {
     } else if (at_statement()) {
       refuse(word);
     } else {
-      fail(word, fmt::format("expected a statement, found {}", describe(word)),
-           "a statement starts with dims, require, op, kernel, indexed, view, slice, let or update");
+      fail(
+          word, fmt::format("expected a statement, found {}", describe(word)),
+          "a statement starts with dims, require, op, kernel, indexed, view, slice, let or update");
     }
     statement.span = span_from(word.begin);
     // Comments inside a statement move in front of it.
@@ -288,7 +289,8 @@ class Parser : ParserBase {
   [[noreturn]] void refuse(const Token& word) {
     refused_statement_ = true;  // its braces are balanced: skip it whole
     fail(word, fmt::format("`{}` is not supported by this version", word.text),
-         "kernels, indexed reads, views, slices, calls and updates are", DiagnosticKind::NotSupported);
+         "kernels, indexed reads, views, slices, calls and updates are",
+         DiagnosticKind::NotSupported);
   }
 
   ast::Dims parse_dims() {

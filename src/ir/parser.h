@@ -1,5 +1,6 @@
 #pragma once
-// Text -> ast::File. Reports every syntax error it can tell apart: after one it skips to the next statement.
+// Text -> ast::File. Reports every syntax error it can tell apart: after one it skips to the next
+// statement.
 
 #include <memory>
 

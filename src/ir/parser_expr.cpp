@@ -83,7 +83,8 @@ void ParserBase::report(Diagnostic diagnostic) {
 
 void ParserBase::fail(const Token& token, std::string message, std::string hint,
                       DiagnosticKind kind) {
-  report({.kind = kind, .message = std::move(message), .span = span(token), .hint = std::move(hint)});
+  report(
+      {.kind = kind, .message = std::move(message), .span = span(token), .hint = std::move(hint)});
   throw SyntaxAbort{};
 }
 
@@ -203,7 +204,8 @@ ast::ExprPtr ParserBase::parse_primary() {
   ast::Expr expr;
   expr.span = span(token);
   expr.text = token.text;
-  if (token.kind == TokenKind::Integer || token.kind == TokenKind::Float) return parse_number(token);
+  if (token.kind == TokenKind::Integer || token.kind == TokenKind::Float)
+    return parse_number(token);
   if (token.kind == TokenKind::Punctuation && token.text == "(") {
     const Depth depth(*this, token);
     ast::ExprPtr inner = parse_or();
@@ -226,7 +228,8 @@ ast::ExprPtr ParserBase::parse_primary() {
       expr.kind = ast::ExprKind::Prev;
       return std::make_shared<const ast::Expr>(std::move(expr));
     }
-    if ((element_type_named(token.text) || token.text == "wide") && at("(")) return parse_call(token);
+    if ((element_type_named(token.text) || token.text == "wide") && at("("))
+      return parse_call(token);
     --at_;
     fail(token, fmt::format("expected an expression, found the keyword `{}`", token.text));
   }

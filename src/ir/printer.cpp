@@ -63,7 +63,8 @@ std::string plain_expr(const ast::Expr& expr) {
       std::vector<std::string> parts;
       for (const ast::ExprPtr& operand : expr.operands) parts.push_back(expr_text(*operand, kOr));
       const bool keyword = element_type_named(expr.text) || expr.text == "wide";
-      return fmt::format("{}({})", keyword ? expr.text : name_text(expr.text), fmt::join(parts, ", "));
+      return fmt::format("{}({})", keyword ? expr.text : name_text(expr.text),
+                         fmt::join(parts, ", "));
     }
     case ast::ExprKind::Unary:
       if (expr.text == "not") return "not " + expr_text(*expr.operands[0], kNot);
@@ -115,7 +116,8 @@ std::string axes_text(const std::vector<ast::Axis>& axes) {
         parts.push_back(fmt::format("({})", axes_text(axis.group)));
         break;
       case ast::Axis::Kind::Name:
-        parts.push_back(name_text(axis.name) + (axis.extent ? ":" + expr_text(*axis.extent, kSum) : ""));
+        parts.push_back(name_text(axis.name) +
+                        (axis.extent ? ":" + expr_text(*axis.extent, kSum) : ""));
         break;
     }
   }
@@ -131,8 +133,8 @@ std::string item_text(const ast::SliceItem& item) {
     case ast::SliceItem::Kind::Index:
       return to_text(*item.start);
     case ast::SliceItem::Kind::Range:
-      return (item.start ? to_text(*item.start) : "") + ":" + (item.stop ? to_text(*item.stop) : "") +
-             (item.step ? ":" + to_text(*item.step) : "");
+      return (item.start ? to_text(*item.start) : "") + ":" +
+             (item.stop ? to_text(*item.stop) : "") + (item.step ? ":" + to_text(*item.step) : "");
   }
   return "";
 }
@@ -191,7 +193,8 @@ class Printer {
   }
 
   /// Items after `head`, broken at kWidth with two more levels of indentation.
-  void wrapped(int indent, const std::string& head, const std::vector<std::string>& items, const std::string& tail) {
+  void wrapped(int indent, const std::string& head, const std::vector<std::string>& items,
+               const std::string& tail) {
     std::string current = std::string(static_cast<size_t>(indent) * 2, ' ') + head;
     bool start = true;
     for (size_t i = 0; i < items.size(); ++i) {
@@ -252,7 +255,9 @@ class Printer {
     wrapped(indent, "dims", items, "");
   }
 
-  void print(const ast::Require& require, int indent) { line(indent, "require " + to_text(*require.condition)); }
+  void print(const ast::Require& require, int indent) {
+    line(indent, "require " + to_text(*require.condition));
+  }
 
   void print(const ast::Op& op, int indent) {
     std::string head = fmt::format("op \"{}\"", op.name);
@@ -278,7 +283,8 @@ class Printer {
       const char* order = loop.order == ast::Loop::Order::Ascending    ? "seq "
                           : loop.order == ast::Loop::Order::Descending ? "revseq "
                                                                        : "";
-      loops.push_back(fmt::format("{}{}:{}", order, name_text(loop.name.text), expr_text(*loop.extent, kSum)));
+      loops.push_back(
+          fmt::format("{}{}:{}", order, name_text(loop.name.text), expr_text(*loop.extent, kSum)));
     }
     std::vector<std::string> parts;
     for (const ast::Let& let : kernel.lets) {
@@ -292,7 +298,8 @@ class Printer {
     parts.push_back(assignment(kernel));
     if (kernel.init) parts.push_back("init " + to_text(*kernel.init));
     if (kernel.otherwise) parts.push_back("else " + to_text(*kernel.otherwise));
-    const std::string loop_text = loops.empty() ? "" : fmt::format("for {}", fmt::join(loops, ", "));
+    const std::string loop_text =
+        loops.empty() ? "" : fmt::format("for {}", fmt::join(loops, ", "));
     std::string one = head + " " + (loop_text.empty() ? "" : loop_text + "   ");
     one += fmt::format("{} }}", fmt::join(parts, "  "));
     if (static_cast<size_t>(indent) * 2 + one.size() <= kWidth) return line(indent, one);
@@ -309,19 +316,21 @@ class Printer {
     }
     std::vector<std::string> values;
     for (const ast::ExprPtr& value : kernel.values) values.push_back(to_text(*value));
-    return fmt::format("{} {} {}", fmt::join(targets, ", "), kernel.assign, fmt::join(values, ", "));
+    return fmt::format("{} {} {}", fmt::join(targets, ", "), kernel.assign,
+                       fmt::join(values, ", "));
   }
 
   void print(const ast::View& view, int indent) {
-    line(indent, fmt::format("view {} = {} {{ {} -> {} }}", name_text(view.output.text),
-                             name_text(view.input.text), axes_text(view.left), axes_text(view.right)));
+    line(indent,
+         fmt::format("view {} = {} {{ {} -> {} }}", name_text(view.output.text),
+                     name_text(view.input.text), axes_text(view.left), axes_text(view.right)));
   }
 
   void print(const ast::Slice& slice, int indent) {
     std::vector<std::string> items;
     for (const ast::SliceItem& item : slice.items) items.push_back(item_text(item));
-    line(indent, fmt::format("slice {} = {}[{}]", name_text(slice.output.text), name_text(slice.input.text),
-                             fmt::join(items, ", ")));
+    line(indent, fmt::format("slice {} = {}[{}]", name_text(slice.output.text),
+                             name_text(slice.input.text), fmt::join(items, ", ")));
   }
 
   void print(const ast::Call& call, int indent) {
@@ -329,17 +338,20 @@ class Printer {
     for (const ast::Argument& argument : call.arguments) items.push_back(to_text(*argument.expr));
     std::string attributes;
     for (const ast::Attribute& a : call.attributes) {
-      attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ", name_text(a.name.text), to_text(*a.value));
+      attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ", name_text(a.name.text),
+                                to_text(*a.value));
     }
     const std::string results = names_text(call.results);
     const std::string head = fmt::format("let {} = {}(", call.tuple ? "(" + results + ")" : results,
                                          name_text(call.function.text));
-    const std::string tail = (attributes.empty() ? "" : (items.empty() ? "; " : "; ") + attributes) + ")";
+    const std::string tail =
+        (attributes.empty() ? "" : (items.empty() ? "; " : "; ") + attributes) + ")";
     wrapped(indent, head, items, tail);
   }
 
   void print(const ast::Update& update, int indent) {
-    line(indent, fmt::format("update {} = {}", name_text(update.state.text), name_text(update.value.text)));
+    line(indent,
+         fmt::format("update {} = {}", name_text(update.state.text), name_text(update.value.text)));
   }
 };
 

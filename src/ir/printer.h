@@ -12,7 +12,8 @@ std::string print(const ast::Function& function);
 std::string to_text(const ast::Expr& expr);
 std::string to_text(const ast::Type& type);
 
-/// A float literal as the language writes it: always with a point or an exponent, read back exactly.
+/// A float literal as the language writes it: always with a point or an exponent, read back
+/// exactly.
 std::string float_text(double value);
 
 }  // namespace solar::ir

@@ -8,7 +8,20 @@
 namespace solar::ir {
 
 enum class ElementType : uint8_t {
-  F64, F32, F16, BF16, F8E4M3, F8E5M2, F4E2M1, I64, I32, I16, I8, I4, U8, Bool
+  F64,
+  F32,
+  F16,
+  BF16,
+  F8E4M3,
+  F8E5M2,
+  F4E2M1,
+  I64,
+  I32,
+  I16,
+  I8,
+  I4,
+  U8,
+  Bool
 };
 
 enum class Role : uint8_t { Input, Param, Buffer, State, Const, Rng, Value };

@@ -22,7 +22,8 @@ class Solver {
       if (!dim.expression.empty()) continue;
       order_[dim.name] = order_.size();
     }
-    for (const DimEquation& equation : elaboration.equations) pending_.push_back({equation.a, equation.b});
+    for (const DimEquation& equation : elaboration.equations)
+      pending_.push_back({equation.a, equation.b});
   }
 
   void run() {
@@ -66,12 +67,14 @@ class Solver {
     const auto name = table_.as_variable(a);
     if (!name || !order_.contains(*name) || table_.contains(b, *name)) return false;
     const auto other = table_.as_variable(b);
-    if (other && order_.contains(*other) && order_[*other] > order_[*name]) return false;  // the older name stays
+    if (other && order_.contains(*other) && order_[*other] > order_[*name])
+      return false;  // the older name stays
     solved_[*name] = b;
     return true;
   }
 
-  /// Solves a == b for the youngest free dim that stands alone, with coefficient 1 or -1, and nowhere else.
+  /// Solves a == b for the youngest free dim that stands alone, with coefficient 1 or -1, and
+  /// nowhere else.
   bool isolate(const DimExpr& a, const DimExpr& b) {
     const DimExpr difference = table_.subtract(a, b);
     std::optional<std::string> best;
@@ -112,7 +115,8 @@ ast::ExprPtr parse_like(const std::string& text) {
 /// Replaces dim names in a program's body and signature.
 class Renamer {
  public:
-  explicit Renamer(std::map<std::string, ast::ExprPtr> replacements) : replacements_(std::move(replacements)) {}
+  explicit Renamer(std::map<std::string, ast::ExprPtr> replacements)
+      : replacements_(std::move(replacements)) {}
   std::set<std::string> used;
 
   ast::ExprPtr rename(const ast::ExprPtr& expr) {
@@ -170,7 +174,8 @@ class Renamer {
           item.step = rename(item.step);
         }
       } else if (auto* call = std::get_if<ast::Call>(&statement.body)) {
-        for (ast::Attribute& attribute : call->attributes) attribute.value = rename(attribute.value);
+        for (ast::Attribute& attribute : call->attributes)
+          attribute.value = rename(attribute.value);
       }
     }
   }
@@ -206,9 +211,14 @@ std::set<std::string> names_in(const ast::Program& program) {
 }
 
 /// Short names for the dims of the first input's axes: B C H W and the like, by rank.
-std::map<std::string, std::string> friendly_names(const ast::Program& program, const Program& core) {
+std::map<std::string, std::string> friendly_names(const ast::Program& program,
+                                                  const Program& core) {
   static const std::map<size_t, std::vector<std::string>> by_rank = {
-      {1, {"N"}}, {2, {"B", "N"}}, {3, {"B", "S", "D"}}, {4, {"B", "C", "H", "W"}}, {5, {"B", "C", "T", "H", "W"}}};
+      {1, {"N"}},
+      {2, {"B", "N"}},
+      {3, {"B", "S", "D"}},
+      {4, {"B", "C", "H", "W"}},
+      {5, {"B", "C", "T", "H", "W"}}};
   std::set<std::string> taken = names_in(program);
   for (const Dim& dim : core.dims) taken.insert(dim.name);
   std::map<std::string, std::string> names;
@@ -304,7 +314,8 @@ Result<ast::File> unify_dims(const ast::File& file) {
     if (const auto* old = std::get_if<ast::Dims>(&statement.body)) {
       ast::Dims kept;  // dims that were derived as written
       for (const ast::Let& dim : old->dims) {
-        if (!replacements.contains(dim.name.text)) kept.dims.push_back({dim.name, renamer.rename(dim.value)});
+        if (!replacements.contains(dim.name.text))
+          kept.dims.push_back({dim.name, renamer.rename(dim.value)});
       }
       if (kept.dims.empty()) continue;
       statement.body = std::move(kept);
@@ -312,8 +323,9 @@ Result<ast::File> unify_dims(const ast::File& file) {
     statements.push_back(std::move(statement));
   }
   program.block.statements = std::move(statements);
-  return parse_text(file.program->name.span.source ? file.program->name.span.source->name : "<unified>",
-                    print(result));
+  return parse_text(
+      file.program->name.span.source ? file.program->name.span.source->name : "<unified>",
+      print(result));
 }
 
 }  // namespace solar::ir

@@ -1,6 +1,6 @@
 #pragma once
-// ast::File -> VerifiedProgram: names resolved, dims bound, calls inlined, and every shape, type and subscript
-// proven. All independent errors are reported, sorted by position.
+// ast::File -> VerifiedProgram: names resolved, dims bound, calls inlined, and every shape, type
+// and subscript proven. All independent errors are reported, sorted by position.
 
 #include <map>
 #include <string>

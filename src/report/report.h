@@ -1,6 +1,6 @@
 #pragma once
-// What an analysis found, as pure data: filled by driver/, rendered by text.h and json.h, which compute nothing.
-// Field names are those of the JSON contract (schema solar.report/1).
+// What an analysis found, as pure data: filled by driver/, rendered by text.h and json.h, which
+// compute nothing. Field names are those of the JSON contract (schema solar.report/1).
 
 #include <cstdint>
 #include <map>
@@ -19,15 +19,16 @@ struct Validation {
   std::string method = {};         // full, two-trace, per-op; empty when skipped
   std::string reason = {};         // why it was skipped, or why it failed
   double max_abs_error = 0;
-  double max_rel_error = 0;        // of the tolerance's scale
-  double worst_tolerance_share = 0;  // largest error / tolerance; above 1: failed
-  std::string worst_place = {};    // `y[0, 3]: expected 1.5, got 1.25`
-  double tolerance_factor = 0;     // c of the tolerance rule
+  double max_rel_error = 0;                      // of the tolerance's scale
+  double worst_tolerance_share = 0;              // largest error / tolerance; above 1: failed
+  std::string worst_place = {};                  // `y[0, 3]: expected 1.5, got 1.25`
+  double tolerance_factor = 0;                   // c of the tolerance rule
   std::map<std::string, int64_t> bindings = {};  // of the small program, when two-trace
   int64_t seeds = 0;
   std::vector<std::string> distributions = {};
-  std::vector<std::string> notes = {};  // value literals that differ, dims kept at full size, not isolated, ...
-  std::string mode = {};                // train, eval, mixed
+  std::vector<std::string> notes =
+      {};                 // value literals that differ, dims kept at full size, not isolated, ...
+  std::string mode = {};  // train, eval, mixed
 };
 
 struct DataDependent {
@@ -111,7 +112,7 @@ struct Report {
   Validation validation = {};
   Totals totals = {};
   std::vector<Node> nodes = {};
-  std::vector<Bound> bounds = {};  // by architecture, then unfused before fused
+  std::vector<Bound> bounds = {};                      // by architecture, then unfused before fused
   std::map<std::string, std::string> arch_names = {};  // id -> `NVIDIA H100 SXM`
   std::vector<std::string> warnings = {};
   Timings timings_s = {};
@@ -121,12 +122,13 @@ struct Report {
 struct InverseMachine {
   std::string arch;
   std::string name;
-  std::optional<double> tensor = {};     // have / need; absent: not needed
+  std::optional<double> tensor = {};  // have / need; absent: not needed
   std::optional<double> vector = {};
   std::optional<double> bandwidth = {};
-  std::optional<double> fused = {};      // the smallest of them: the machine holds the target iff it is >= 1
+  std::optional<double> fused =
+      {};  // the smallest of them: the machine holds the target iff it is >= 1
   std::optional<double> unfused = {};
-  std::string error = {};                // a missing rate
+  std::string error = {};  // a missing rate
 };
 
 struct InverseFormat {

@@ -41,7 +41,8 @@ Comparison compare(const exec::TensorData& expected, const exec::TensorData& act
   const bool floats = ir::is_float(expected.type());
   const double rms = floats ? root_mean_square(expected) : 0;
   const double own = floats ? std::max(eps, ir::epsilon(expected.type())) : 0;
-  const double relative = kToleranceFactor * own * std::sqrt(static_cast<double>(longest_reduction));
+  const double relative =
+      kToleranceFactor * own * std::sqrt(static_cast<double>(longest_reduction));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double worst = -1;
   for (int64_t i = 0; i < expected.count(); ++i) {
@@ -64,7 +65,8 @@ Comparison compare(const exec::TensorData& expected, const exec::TensorData& act
     if (share > worst) {
       worst = share;
       if (share > 0) {
-        result.worst_place = fmt::format("{}: expected {:.9g}, got {:.9g}", place_of(expected.shape(), i), want, got);
+        result.worst_place = fmt::format("{}: expected {:.9g}, got {:.9g}",
+                                         place_of(expected.shape(), i), want, got);
       }
     }
   }

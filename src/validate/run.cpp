@@ -31,17 +31,20 @@ Result<std::vector<Expected>> pair_up(const ir::Program& program, const exec::Na
   while (golden.contains(fmt::format("out/{}", count))) ++count;
   if (count != program.outputs.size()) {
     return Diagnostic{.kind = DiagnosticKind::ValidationFailed,
-                      .message = fmt::format("the original has {} outputs, the program {}", count, program.outputs.size())};
+                      .message = fmt::format("the original has {} outputs, the program {}", count,
+                                             program.outputs.size())};
   }
   for (size_t i = 0; i < count; ++i) {
-    pairs.push_back({program.output_names[i], find(golden, fmt::format("out/{}", i)), find(golden, fmt::format("f64/{}", i)),
-                     &outputs.outputs[i]});
+    pairs.push_back({program.output_names[i], find(golden, fmt::format("out/{}", i)),
+                     find(golden, fmt::format("f64/{}", i)), &outputs.outputs[i]});
   }
   for (const auto& [name, value] : outputs.states) {
-    if (const auto* expected = find(golden, "state/" + name)) pairs.push_back({name, expected, nullptr, &value});
+    if (const auto* expected = find(golden, "state/" + name))
+      pairs.push_back({name, expected, nullptr, &value});
   }
   for (const Expected& pair : pairs) {
-    if (pair.golden->shape() == pair.actual->shape() && pair.golden->type() == pair.actual->type()) continue;
+    if (pair.golden->shape() == pair.actual->shape() && pair.golden->type() == pair.actual->type())
+      continue;
     return Diagnostic{
         .kind = DiagnosticKind::ValidationFailed,
         .message = fmt::format("output `{}` is {}, the original's is {}", pair.name,
@@ -63,15 +66,18 @@ exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& gol
 
 }  // namespace
 
-Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                                const frontend::TracedProgram& trace, const ir::VerifiedProgram& program,
-                                const std::vector<Run>& runs, const std::string& folder, const Options& options) {
+Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
+                                const frontend::SourceRequest& request,
+                                const frontend::TracedProgram& trace,
+                                const ir::VerifiedProgram& program, const std::vector<Run>& runs,
+                                const std::string& folder, const Options& options) {
   const double eps = coarsest_epsilon(*program);
   const int64_t reduction = longest_reduction(*program);
   const auto executor = exec::interpreter();
   outcome.status = "passed";
   for (const Run& run : runs) {
-    if (options.progress) options.progress(fmt::format("validate: {} inputs, seed {}", run.distribution, run.seed));
+    if (options.progress)
+      options.progress(fmt::format("validate: {} inputs, seed {}", run.distribution, run.seed));
     frontend::GoldenRequest golden_request;
     golden_request.program = request;
     golden_request.ports = trace.ports;
@@ -100,9 +106,10 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, con
       ill = ill || !compare(*pair.reference, *pair.golden, eps, reduction).equal;
     }
     if (ill) {
-      outcome.notes.push_back(fmt::format("{} inputs: the original itself is off from float64 by more than the "
-                                          "tolerance; not used",
-                                          run.distribution));
+      outcome.notes.push_back(
+          fmt::format("{} inputs: the original itself is off from float64 by more than the "
+                      "tolerance; not used",
+                      run.distribution));
       continue;
     }
     for (const Expected& pair : *pairs) {
@@ -115,9 +122,10 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, con
       }
       if (!c.equal && outcome.status == "passed") {
         outcome.status = "failed";
-        outcome.reason = fmt::format("output `{}` differs from the original in {} of {} elements ({} inputs, seed {}); "
-                                     "the worst is {}{}",
-                                     pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
+        outcome.reason = fmt::format(
+            "output `{}` differs from the original in {} of {} elements ({} inputs, seed {}); "
+            "the worst is {}{}",
+            pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
       }
     }
     ++outcome.seeds;
@@ -125,11 +133,12 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, con
         outcome.distributions.end()) {
       outcome.distributions.push_back(run.distribution);
     }
-    if (!file.isolated && std::find(outcome.notes.begin(), outcome.notes.end(), "not isolated from the network") ==
-                              outcome.notes.end()) {
+    if (!file.isolated && std::find(outcome.notes.begin(), outcome.notes.end(),
+                                    "not isolated from the network") == outcome.notes.end()) {
       outcome.notes.push_back("not isolated from the network");
     }
-    if (outcome.example.empty() && run.distribution == "example") outcome.example = std::move(golden);
+    if (outcome.example.empty() && run.distribution == "example")
+      outcome.example = std::move(golden);
     if (outcome.status == "failed") break;
   }
   return outcome;

@@ -14,7 +14,8 @@
 namespace solar::validate {
 namespace {
 
-/// The program's text with every free dim's value replaced by 0 and the places of source lines kept.
+/// The program's text with every free dim's value replaced by 0 and the places of source lines
+/// kept.
 std::string masked_text(ir::ast::File file) {
   if (!file.program) return {};
   for (ir::ast::Statement& statement : file.program->block.statements) {
@@ -62,13 +63,15 @@ Truth truth_of(ir::Guard::Kind kind, const ir::Interval& range) {
   return {};
 }
 
-/// What each condition of a kernel can be, in order: guards, index selects, comparisons of index values; and
-/// whether min, max and // clamp or round anywhere.
+/// What each condition of a kernel can be, in order: guards, index selects, comparisons of index
+/// values; and whether min, max and // clamp or round anywhere.
 std::vector<Truth> conditions_of(const ir::Kernel& kernel) {
   const std::vector<ir::Guard> none;
   const ir::RangeProver prover(kernel.loops, kernel.atoms, none);
   std::vector<Truth> truths;
-  const auto add = [&](const ir::Guard& guard) { truths.push_back(truth_of(guard.kind, prover.range(guard.value))); };
+  const auto add = [&](const ir::Guard& guard) {
+    truths.push_back(truth_of(guard.kind, prover.range(guard.value)));
+  };
   for (const ir::Guard& guard : kernel.guards) add(guard);
   for (const ir::Atom& atom : kernel.atoms) {
     for (const ir::Guard& guard : atom.conditions) add(guard);
@@ -79,14 +82,17 @@ std::vector<Truth> conditions_of(const ir::Kernel& kernel) {
     }
   }
   for (const ir::ScalarNode& node : kernel.nodes) {
-    if (node.op < ir::ScalarOp::Less || node.op > ir::ScalarOp::NotEqual || node.a < 0 || node.b < 0) continue;
+    if (node.op < ir::ScalarOp::Less || node.op > ir::ScalarOp::NotEqual || node.a < 0 ||
+        node.b < 0)
+      continue;
     const ir::ScalarNode& a = kernel.nodes[static_cast<size_t>(node.a)];
     const ir::ScalarNode& b = kernel.nodes[static_cast<size_t>(node.b)];
     if (a.op != ir::ScalarOp::Index || b.op != ir::ScalarOp::Constant) continue;
     ir::Linear value = kernel.linears[static_cast<size_t>(a.reference)];
     value.constant -= b.integer;
     const bool order = node.op != ir::ScalarOp::Equal && node.op != ir::ScalarOp::NotEqual;
-    truths.push_back(truth_of(order ? ir::Guard::Kind::NonNegative : ir::Guard::Kind::Zero, prover.range(value)));
+    truths.push_back(truth_of(order ? ir::Guard::Kind::NonNegative : ir::Guard::Kind::Zero,
+                              prover.range(value)));
   }
   return truths;
 }
@@ -114,12 +120,14 @@ Sameness compare_programs(const ir::ast::File& full, const ir::ast::File& small)
     if (x.kind == ir::TokenKind::Float && y.kind == ir::TokenKind::Float) {
       const double u = float_value(x.text);
       const double v = float_value(y.text);
-      if (std::isfinite(u) && std::isfinite(v) && u != 0 && v != 0) {  // a literal's sign is its own token
+      if (std::isfinite(u) && std::isfinite(v) && u != 0 &&
+          v != 0) {  // a literal's sign is its own token
         result.literals.push_back({u, v});
         continue;
       }
     }
-    result.difference = fmt::format("`{}` at full size is `{}` at small size, in `{}`", x.text, y.text, around(a, x));
+    result.difference = fmt::format("`{}` at full size is `{}` at small size, in `{}`", x.text,
+                                    y.text, around(a, x));
     return result;
   }
   if (ta.tokens.size() != tb.tokens.size()) {
@@ -137,7 +145,8 @@ std::optional<std::string> uncovered(const ir::Program& full, const ir::Program&
     if (a == nullptr) continue;
     const std::string& name = full.tensor(a->output).name;
     if (conditions_of(*a) != conditions_of(*b)) {
-      return fmt::format("a guard of `{}` is always (or never) true at one size and not at the other", name);
+      return fmt::format(
+          "a guard of `{}` is always (or never) true at one size and not at the other", name);
     }
     if (single_loops(*a) != single_loops(*b)) {
       return fmt::format("a loop of `{}` has one step at one size and several at the other", name);

@@ -34,21 +34,23 @@ std::vector<int64_t> alternatives(int64_t small, int variant) {
   values.push_back(small + 1);
   values.push_back(small + 2);
   values.push_back(small + 3);
-  std::rotate(values.begin(), values.begin() + variant % static_cast<int>(values.size()), values.end());
+  std::rotate(values.begin(), values.begin() + variant % static_cast<int>(values.size()),
+              values.end());
   return values;
 }
 
 }  // namespace
 
-Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct, int variant,
-                 const std::vector<std::string>& kept) {
+Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct,
+                 int variant, const std::vector<std::string>& kept) {
   Overrides overrides;
   std::map<int64_t, int64_t> chosen;  // by the full value: equal constants stay equal
   std::set<int64_t> taken;
   for (const frontend::SourceConstant& constant : constants) {
     const bool keep = std::find(kept.begin(), kept.end(), constant.name) != kept.end();
     const bool batch = is_batch(constant.name);
-    if (keep || constant.value <= (batch ? kBatchCap : std::max(kSmallConstant, cap))) taken.insert(constant.value);
+    if (keep || constant.value <= (batch ? kBatchCap : std::max(kSmallConstant, cap)))
+      taken.insert(constant.value);
   }
   for (const frontend::SourceConstant& constant : constants) {
     if (std::find(kept.begin(), kept.end(), constant.name) != kept.end()) continue;
@@ -56,7 +58,8 @@ Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t
       overrides[constant.name] = kBatchCap - (variant % 2);
       continue;
     }
-    if (constant.value <= std::max(kSmallConstant, cap)) continue;  // also numbers of layers and heads
+    if (constant.value <= std::max(kSmallConstant, cap))
+      continue;  // also numbers of layers and heads
     const auto known = chosen.find(constant.value);
     int64_t small = known != chosen.end() ? known->second : halved(constant.value, cap);
     if (known == chosen.end()) {

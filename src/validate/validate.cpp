@@ -25,19 +25,24 @@ int64_t predicted_peak(const ir::VerifiedProgram& program) {
 }
 
 bool fits_full(const ir::VerifiedProgram& program, const Options& options) {
-  return predicted_peak(program) <= options.full_bytes && exec::estimate_points(program) <= options.full_points;
+  return predicted_peak(program) <= options.full_bytes &&
+         exec::estimate_points(program) <= options.full_points;
 }
 
 std::string predicted_text(const ir::VerifiedProgram& program) {
-  return fmt::format("{:.1f} GiB and {:.1f} Gpoints", static_cast<double>(predicted_peak(program)) / 0x1p30,
+  return fmt::format("{:.1f} GiB and {:.1f} Gpoints",
+                     static_cast<double>(predicted_peak(program)) / 0x1p30,
                      static_cast<double>(exec::estimate_points(program)) / 1e9);
 }
 
 Diagnostic too_large(const ir::VerifiedProgram& program) {
   Diagnostic diagnostic;
   diagnostic.kind = DiagnosticKind::MemoryLimit;
-  diagnostic.message = fmt::format("running the program at this size is predicted to take {}", predicted_text(program));
-  diagnostic.hint = "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the program";
+  diagnostic.message = fmt::format("running the program at this size is predicted to take {}",
+                                   predicted_text(program));
+  diagnostic.hint =
+      "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the "
+      "program";
   return diagnostic;
 }
 
@@ -51,7 +56,8 @@ Diagnostic interrupted() {
 std::vector<Run> runs_for(const ir::VerifiedProgram& program) {
   std::vector<Run> runs = {{0, "example"}, {1, "normal"}};
   if (exec::estimate_points(program) > kCheapPoints) return runs;
-  for (const char* distribution : {"large", "negative", "constant", "zeros"}) runs.push_back({2, distribution});
+  for (const char* distribution : {"large", "negative", "constant", "zeros"})
+    runs.push_back({2, distribution});
   runs.push_back({3, "example"});
   return runs;
 }
@@ -99,8 +105,9 @@ class TwoTrace {
       for (const bool distinct : {true, false}) {
         for (int variant = 0; variant < 2 && found.size() < 2; ++variant) {
           const Overrides overrides = shrink(constants_, cap, distinct, variant, kept);
-          const bool known = std::any_of(found.begin(), found.end(),
-                                         [&](const Small& s) { return s.request.overrides == merged(overrides); });
+          const bool known = std::any_of(found.begin(), found.end(), [&](const Small& s) {
+            return s.request.overrides == merged(overrides);
+          });
           if (overrides.empty() || known) continue;
           if (auto small = attempt(overrides)) found.push_back(std::move(*small));
         }
@@ -140,7 +147,8 @@ class TwoTrace {
   std::optional<Small> attempt(const Overrides& overrides, bool small_enough = true) {
     if (options_.cancel != nullptr && *options_.cancel) return std::nullopt;
     if (++traces_ > kMaxTraces) return std::nullopt;
-    if (options_.progress) options_.progress(fmt::format("validate: trace at small size ({})", traces_));
+    if (options_.progress)
+      options_.progress(fmt::format("validate: trace at small size ({})", traces_));
     Small small;
     small.request = {request_.source, merged(overrides)};
     auto traced = trace_source(pool_, small.request, folder_, options_);
@@ -184,20 +192,24 @@ void note_literals(const std::vector<DifferingLiteral>& literals, Outcome& outco
     const std::string text = fmt::format("{:g} (small: {:g})", l.full, l.small);
     if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
   }
-  outcome.notes.push_back(fmt::format("value literals that differ by size: {}", fmt::join(shown, ", ")));
+  outcome.notes.push_back(
+      fmt::format("value literals that differ by size: {}", fmt::join(shown, ", ")));
 }
 
 void note_equal_dims(const ir::Program& program, Outcome& outcome) {
   std::map<int64_t, std::vector<std::string>> by_value;
   for (const ir::Dim& dim : program.dims) {
-    if (dim.expression.empty() && dim.value > kSmallConstant) by_value[dim.value].push_back(dim.name);
+    if (dim.expression.empty() && dim.value > kSmallConstant)
+      by_value[dim.value].push_back(dim.name);
   }
   std::vector<std::string> shared;
   for (const auto& [value, names] : by_value) {
-    if (names.size() > 1) shared.push_back(fmt::format("{} ({} and {} more)", value, names.front(), names.size() - 1));
+    if (names.size() > 1)
+      shared.push_back(fmt::format("{} ({} and {} more)", value, names.front(), names.size() - 1));
   }
   if (shared.empty()) return;
-  outcome.notes.push_back(fmt::format("independent dims with one small value: {}", fmt::join(shared, ", ")));
+  outcome.notes.push_back(
+      fmt::format("independent dims with one small value: {}", fmt::join(shared, ", ")));
 }
 
 }  // namespace
@@ -207,7 +219,8 @@ Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRe
   Traced traced;
   static std::atomic<int> serial = 0;
   const std::string out = fmt::format("{}/trace-{}.alir", folder, serial++);
-  SOLAR_TRY(traced.trace, frontend::trace(pool, request, out, options.limits, {options.cancel, {}}));
+  SOLAR_TRY(traced.trace,
+            frontend::trace(pool, request, out, options.limits, {options.cancel, {}}));
   SOLAR_TRY(const ir::ast::File raw, ir::parse_text(traced.trace.name, traced.trace.alir));
   SOLAR_TRY(traced.file, ir::unify_dims(raw));
   SOLAR_TRY(ir::VerifiedProgram program, ir::verify(traced.file));
@@ -216,27 +229,31 @@ Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRe
 }
 
 Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                               const Traced& traced, const std::string& folder, const Options& options) {
+                               const Traced& traced, const std::string& folder,
+                               const Options& options) {
   if (fits_full(*traced.program, options)) {
     Outcome outcome;
     outcome.method = "full";
-    SOLAR_TRY(outcome, run_and_compare(std::move(outcome), pool, request, traced.trace, *traced.program,
-                                       runs_for(*traced.program), folder, options));
+    SOLAR_TRY(outcome,
+              run_and_compare(std::move(outcome), pool, request, traced.trace, *traced.program,
+                              runs_for(*traced.program), folder, options));
     return outcome;
   }
   TwoTrace search(pool, request, traced, folder, options);
   SOLAR_TRY(std::vector<TwoTrace::Small> smalls, search.run());
   Outcome outcome;
   if (smalls.size() < 2) {
-    outcome.reason = fmt::format("too large to run at full size ({} predicted), and no two small sizes of it are the "
-                                 "same program: {}",
-                                 predicted_text(*traced.program), search.last_reason());
+    outcome.reason = fmt::format(
+        "too large to run at full size ({} predicted), and no two small sizes of it are the "
+        "same program: {}",
+        predicted_text(*traced.program), search.last_reason());
     return outcome;
   }
   outcome.method = "two-trace";
   for (size_t i = 0; i < smalls.size(); ++i) {
     const TwoTrace::Small& small = smalls[i];
-    const std::vector<Run> runs = i == 0 ? runs_for(*small.traced.program) : std::vector<Run>{{4, "example"}};
+    const std::vector<Run> runs =
+        i == 0 ? runs_for(*small.traced.program) : std::vector<Run>{{4, "example"}};
     SOLAR_TRY(outcome, run_and_compare(std::move(outcome), pool, small.request, small.traced.trace,
                                        *small.traced.program, runs, folder, options));
     if (outcome.status != "passed") break;
@@ -251,12 +268,14 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
 }
 
 Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                              const ir::VerifiedProgram& program, const std::string& folder, const Options& options) {
+                              const ir::VerifiedProgram& program, const std::string& folder,
+                              const Options& options) {
   SOLAR_TRY(const Traced traced, trace_source(pool, request, folder, options));
   if (!fits_full(program, options)) return too_large(program);
   Outcome outcome;
   outcome.method = "full";
-  return run_and_compare(std::move(outcome), pool, request, traced.trace, program, runs_for(program), folder, options);
+  return run_and_compare(std::move(outcome), pool, request, traced.trace, program,
+                         runs_for(program), folder, options);
 }
 
 }  // namespace solar::validate

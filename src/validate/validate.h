@@ -1,5 +1,6 @@
 #pragma once
-// Is the traced program the original? Both are run on the same tensors and compared: at full size where that fits
+// Is the traced program the original? Both are run on the same tensors and compared: at full size
+// where that fits
 // (`full`), else at small sizes that are proven to be the same program (`two-trace`).
 
 #include <atomic>
@@ -18,9 +19,10 @@
 namespace solar::validate {
 
 struct Options {
-  int64_t full_bytes = int64_t{10} << 30;       // predicted peak up to which `full` is used
-  int64_t full_points = 20'000'000'000;         // loop points of one run of the IR up to which `full` is used
-  int64_t small_points = 400'000'000;           // likewise for a small program
+  int64_t full_bytes = int64_t{10} << 30;  // predicted peak up to which `full` is used
+  int64_t full_points =
+      20'000'000'000;  // loop points of one run of the IR up to which `full` is used
+  int64_t small_points = 400'000'000;  // likewise for a small program
   frontend::Limits limits = {};
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const std::string&)> progress = {};  // what is being done
@@ -52,13 +54,16 @@ struct Traced {
 Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                             const std::string& folder, const Options& options);
 
-/// Validates a trace of `request` against the original. A failure to run the original at all is an error; a
-/// mismatch is an Outcome with status `failed`.
+/// Validates a trace of `request` against the original. A failure to run the original at all is an
+/// error; a mismatch is an Outcome with status `failed`.
 Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                               const Traced& traced, const std::string& folder, const Options& options);
+                               const Traced& traced, const std::string& folder,
+                               const Options& options);
 
-/// Runs a program written by somebody else against the original, at the source's own sizes (after overrides).
+/// Runs a program written by somebody else against the original, at the source's own sizes (after
+/// overrides).
 Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                              const ir::VerifiedProgram& program, const std::string& folder, const Options& options);
+                              const ir::VerifiedProgram& program, const std::string& folder,
+                              const Options& options);
 
 }  // namespace solar::validate

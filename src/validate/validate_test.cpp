@@ -13,7 +13,8 @@
 namespace solar::validate {
 namespace {
 
-exec::TensorData tensor(const std::vector<double>& values, ir::ElementType type = ir::ElementType::F32) {
+exec::TensorData tensor(const std::vector<double>& values,
+                        ir::ElementType type = ir::ElementType::F32) {
   auto made = exec::TensorData::from_doubles(type, {static_cast<int64_t>(values.size())}, values);
   EXPECT_TRUE(made.has_value());
   return *made;
@@ -46,7 +47,9 @@ TEST(Compare, NanInfinityAndIntegersAreExact) {
   EXPECT_FALSE(compare(tensor({nan}), tensor({0}), kEps, 1).equal);
   EXPECT_FALSE(compare(tensor({1}), tensor({nan}), kEps, 1).equal);
   EXPECT_FALSE(compare(tensor({inf}), tensor({-inf}), kEps, 1).equal);
-  EXPECT_FALSE(compare(tensor({3}, ir::ElementType::I64), tensor({4}, ir::ElementType::I64), kEps, 1000).equal);
+  EXPECT_FALSE(
+      compare(tensor({3}, ir::ElementType::I64), tensor({4}, ir::ElementType::I64), kEps, 1000)
+          .equal);
 }
 
 TEST(Compare, NamesTheWorstPlace) {
@@ -69,23 +72,28 @@ ir::VerifiedProgram verified(const std::string& text) {
 }
 
 std::string pooled(int64_t extent, int64_t pad, const std::string& scale = "0.5") {
-  return "program p(input x: f32[N]) -> (y) { dims N = " + std::to_string(extent) +
-         ", P = N + 2*" + std::to_string(pad) + " - 2 kernel y: f32[P] { for p:P, k:3 let h = p + k - " +
+  return "program p(input x: f32[N]) -> (y) { dims N = " + std::to_string(extent) + ", P = N + 2*" +
+         std::to_string(pad) + " - 2 kernel y: f32[P] { for p:P, k:3 let h = p + k - " +
          std::to_string(pad) + " where 0 <= h < N   y[p] += " + scale + " * x[h] } }";
 }
 
 TEST(SameProgram, OnlyFreeDimsMayDiffer) {
-  EXPECT_FALSE(compare_programs(parsed(pooled(100, 1)), parsed(pooled(7, 1))).difference.has_value());
-  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1)), parsed(pooled(7, 2))).difference.has_value());
+  EXPECT_FALSE(
+      compare_programs(parsed(pooled(100, 1)), parsed(pooled(7, 1))).difference.has_value());
+  EXPECT_TRUE(
+      compare_programs(parsed(pooled(100, 1)), parsed(pooled(7, 2))).difference.has_value());
 }
 
 TEST(SameProgram, ValueLiteralsMayDifferIfFiniteAndNonzero) {
-  const Sameness same = compare_programs(parsed(pooled(100, 1, "0.125")), parsed(pooled(7, 1, "0.25")));
+  const Sameness same =
+      compare_programs(parsed(pooled(100, 1, "0.125")), parsed(pooled(7, 1, "0.25")));
   EXPECT_FALSE(same.difference.has_value());
   ASSERT_EQ(same.literals.size(), 1U);
   EXPECT_EQ(same.literals[0].full, 0.125);
-  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1, "0.5")), parsed(pooled(7, 1, "0.0"))).difference.has_value());
-  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1, "0.5")), parsed(pooled(7, 1, "-0.5"))).difference.has_value());
+  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1, "0.5")), parsed(pooled(7, 1, "0.0")))
+                  .difference.has_value());
+  EXPECT_TRUE(compare_programs(parsed(pooled(100, 1, "0.5")), parsed(pooled(7, 1, "-0.5")))
+                  .difference.has_value());
 }
 
 TEST(SameProgram, GuardsMustBeTrueAndFalseAtBothSizes) {
@@ -103,14 +111,16 @@ TEST(SameProgram, ALoopOfOneStepDoesNotStandForMany) {
   EXPECT_FALSE(uncovered(*sum(100), *sum(2)).has_value());
 }
 
-std::vector<frontend::SourceConstant> constants(const std::vector<std::pair<std::string, int64_t>>& pairs) {
+std::vector<frontend::SourceConstant> constants(
+    const std::vector<std::pair<std::string, int64_t>>& pairs) {
   std::vector<frontend::SourceConstant> result;
   for (const auto& [name, value] : pairs) result.push_back({name, value, 1, "module", {}});
   return result;
 }
 
 TEST(Shrink, KernelSizesAndLayersStay) {
-  const Overrides small = shrink(constants({{"KERNEL", 3}, {"LAYERS", 12}, {"WIDTH", 4096}}), 16, true, 0);
+  const Overrides small =
+      shrink(constants({{"KERNEL", 3}, {"LAYERS", 12}, {"WIDTH", 4096}}), 16, true, 0);
   EXPECT_FALSE(small.contains("KERNEL"));
   EXPECT_FALSE(small.contains("LAYERS"));
   EXPECT_LE(small.at("WIDTH"), 32);
@@ -133,11 +143,13 @@ TEST(Shrink, VariantsChooseOtherSizes) {
 }
 
 TEST(LongestReduction, CountsReducedAndOrderedLoops) {
-  EXPECT_EQ(longest_reduction(*verified("program s(input x: f32[4, 5, 6]) -> (y) { kernel y: f32[4] { for a:4, b:5, "
-                                        "c:6   y[a] += x[a,b,c] } }")),
+  EXPECT_EQ(longest_reduction(*verified(
+                "program s(input x: f32[4, 5, 6]) -> (y) { kernel y: f32[4] { for a:4, b:5, "
+                "c:6   y[a] += x[a,b,c] } }")),
             30);
-  EXPECT_EQ(longest_reduction(*verified("program s(input x: f32[7]) -> (y) { kernel y: f32[7] { for seq t:7   y[t] = "
-                                        "prev + x[t] init 0 } }")),
+  EXPECT_EQ(longest_reduction(*verified(
+                "program s(input x: f32[7]) -> (y) { kernel y: f32[7] { for seq t:7   y[t] = "
+                "prev + x[t] init 0 } }")),
             7);
 }
 

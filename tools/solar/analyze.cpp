@@ -20,7 +20,8 @@ int analyze(SourceOptions& options) {
     if (!written) return report(written.error());
   }
   if (options.json != "-") {
-    const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO), .colour = use_colour(STDOUT_FILENO)};
+    const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
+                                      .colour = use_colour(STDOUT_FILENO)};
     const auto written = write_file("-", report::render_text(*found, text));
     if (!written) return report(written.error());
   }
@@ -30,10 +31,13 @@ int analyze(SourceOptions& options) {
 }  // namespace
 
 void add_analyze(CLI::App& app, Run& run) {
-  auto* command = app.add_subcommand("analyze", "floor times of a program, what limits it, what would help");
+  auto* command =
+      app.add_subcommand("analyze", "floor times of a program, what limits it, what would help");
   auto options = std::make_shared<SourceOptions>();
   add_source_options(*command, *options);
-  command->add_option("--arch", options->analyze.archs, "architectures: names or files, comma-separated")
+  command
+      ->add_option("--arch", options->analyze.archs,
+                   "architectures: names or files, comma-separated")
       ->delimiter(',')
       ->required();
   add_rate_options(*command, *options);

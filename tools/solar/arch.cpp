@@ -43,7 +43,8 @@ void add_arch(CLI::App& app, Run& run) {
   command->footer("example: solar arch show h100-sxm");
   command->add_subcommand("list", "the library's names")->callback([&run] { run = list; });
   auto name = std::make_shared<std::string>();
-  auto* show_command = command->add_subcommand("show", "rates, ridge points, memory of one architecture");
+  auto* show_command =
+      command->add_subcommand("show", "rates, ridge points, memory of one architecture");
   show_command->add_option("ARCH", *name, "a name of the library, or a file")->required();
   show_command->callback([&run, name] { run = [name] { return show(*name); }; });
   auto* check_command = command->add_subcommand("check", "all problems of an architecture file");

@@ -30,7 +30,8 @@ bool use_colour(int fd) {
 
 int terminal_width(int fd) {
   winsize size = {};
-  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return std::clamp<int>(size.ws_col, 60, 100);
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::clamp<int>(size.ws_col, 60, 100);
   return 100;
 }
 
@@ -78,35 +79,48 @@ int usage_error(const std::string& message, const std::string& hint) {
 }
 
 void add_source_options(CLI::App& command, SourceOptions& options) {
-  command.add_option("SRC", options.analyze.source, "FILE.py, FILE.py:NAME or FILE.alir")->required();
-  command.add_option("--bind", options.bindings, "set a free dim of the program: D=N")->delimiter(',');
-  command.add_option("--set", options.overrides, "replace an integer constant of the source: NAME=N")->delimiter(',');
+  command.add_option("SRC", options.analyze.source, "FILE.py, FILE.py:NAME or FILE.alir")
+      ->required();
+  command.add_option("--bind", options.bindings, "set a free dim of the program: D=N")
+      ->delimiter(',');
+  command
+      .add_option("--set", options.overrides, "replace an integer constant of the source: NAME=N")
+      ->delimiter(',');
   command.add_flag("--no-validate", options.no_validate, "do not run the original for comparison");
-  command.add_flag("--require-validated", options.require_validated, "exit with 1 unless validation passed");
-  command.add_option("--memory-limit", options.memory_gib, "GiB that one run may take (default 10)")
+  command.add_flag("--require-validated", options.require_validated,
+                   "exit with 1 unless validation passed");
+  command
+      .add_option("--memory-limit", options.memory_gib, "GiB that one run may take (default 10)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--timeout", options.timeout_s, "seconds that one run of the source may take (default 300)")
+  command
+      .add_option("--timeout", options.timeout_s,
+                  "seconds that one run of the source may take (default 300)")
       ->check(CLI::PositiveNumber);
 }
 
 void add_rate_options(CLI::App& command, SourceOptions& options) {
-  command.add_option("--precision", options.precision, "number format of all MACs (default: as written)");
+  command.add_option("--precision", options.precision,
+                     "number format of all MACs (default: as written)");
   command.add_option("--storage", options.storage, "element type in DRAM (default: as written)");
   command.add_option("--params", options.params, "runtime: weights are inputs");
   command.add_option("--cache", options.cache, "cold: nothing is on chip at the start");
-  command.add_flag("--strict", options.strict, "rates that no device exceeds, instead of the datasheet's");
+  command.add_flag("--strict", options.strict,
+                   "rates that no device exceeds, instead of the datasheet's");
   command.add_option("--json", options.json, "write the report as JSON to a file, or `-`");
 }
 
-bool parse_pairs(const std::vector<std::string>& texts, const char* option, std::map<std::string, int64_t>& pairs) {
+bool parse_pairs(const std::vector<std::string>& texts, const char* option,
+                 std::map<std::string, int64_t>& pairs) {
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     int64_t value = 0;
     const char* first = text.data() + std::min(text.size(), equals + 1);
     const char* last = text.data() + text.size();
     const auto parsed = std::from_chars(first, last, value);
-    if (equals == std::string::npos || equals == 0 || parsed.ec != std::errc{} || parsed.ptr != last) {
-      usage_error(fmt::format("`{} {}` is not NAME=INTEGER", option, text), fmt::format("for instance `{} B=8`", option));
+    if (equals == std::string::npos || equals == 0 || parsed.ec != std::errc{} ||
+        parsed.ptr != last) {
+      usage_error(fmt::format("`{} {}` is not NAME=INTEGER", option, text),
+                  fmt::format("for instance `{} B=8`", option));
       return false;
     }
     if (value < 1) {
@@ -128,13 +142,16 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
                        fmt::format("one of {}", fmt::join(roofline::precision_names(), ", ")));
   }
   if (options.storage != "as-written") {
-    return usage_error(fmt::format("`--storage {}` is not supported yet", options.storage), "only as-written is");
+    return usage_error(fmt::format("`--storage {}` is not supported yet", options.storage),
+                       "only as-written is");
   }
   if (options.params != "runtime") {
-    return usage_error(fmt::format("`--params {}` is not supported yet", options.params), "only runtime is");
+    return usage_error(fmt::format("`--params {}` is not supported yet", options.params),
+                       "only runtime is");
   }
   if (options.cache != "cold") {
-    return usage_error(fmt::format("`--cache {}` is not supported yet", options.cache), "only cold is");
+    return usage_error(fmt::format("`--cache {}` is not supported yet", options.cache),
+                       "only cold is");
   }
   if (options.no_validate && options.require_validated) {
     return usage_error("--no-validate and --require-validated exclude each other");

@@ -14,9 +14,9 @@ namespace solar::cli {
 
 enum ExitCode {
   kDone = 0,
-  kProblem = 1,      // a diagnosed problem in the input, or a failed validation
+  kProblem = 1,  // a diagnosed problem in the input, or a failed validation
   kUsage = 2,
-  kLimit = 3,        // a memory or time limit was hit
+  kLimit = 3,  // a memory or time limit was hit
   kBug = 70,
   kInterrupted = 130
 };
@@ -37,7 +37,8 @@ void add_arch(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 
-/// Prints diagnostics to stderr (coloured on a terminal unless NO_COLOR) and gives the exit code they mean.
+/// Prints diagnostics to stderr (coloured on a terminal unless NO_COLOR) and gives the exit code
+/// they mean.
 int report(const Diagnostics& diagnostics);
 int usage_error(const std::string& message, const std::string& hint = {});
 
@@ -73,7 +74,8 @@ void add_rate_options(CLI::App& command, SourceOptions& options);
 int finish(SourceOptions& options, const driver::Environment& environment);
 
 /// `N=3` pairs. False after an error was printed.
-bool parse_pairs(const std::vector<std::string>& texts, const char* option, std::map<std::string, int64_t>& pairs);
+bool parse_pairs(const std::vector<std::string>& texts, const char* option,
+                 std::map<std::string, int64_t>& pairs);
 
 /// The exit code that a validation status means under the options.
 int validation_exit(const report::Validation& validation, const SourceOptions& options);

@@ -14,7 +14,8 @@ int compare(SourceOptions& options) {
   const auto found = driver::analyze(options.analyze, env);
   if (!found) return report(found.error());
   clear_progress();
-  const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO), .colour = use_colour(STDOUT_FILENO)};
+  const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
+                                    .colour = use_colour(STDOUT_FILENO)};
   const auto written = options.json.empty() ? write_file("-", report::render_compare(*found, text))
                                             : write_file(options.json, report::render_json(*found));
   if (!written) return report(written.error());
@@ -24,10 +25,13 @@ int compare(SourceOptions& options) {
 }  // namespace
 
 void add_compare(CLI::App& app, Run& run) {
-  auto* command = app.add_subcommand("compare", "one program on several architectures, side by side");
+  auto* command =
+      app.add_subcommand("compare", "one program on several architectures, side by side");
   auto options = std::make_shared<SourceOptions>();
   add_source_options(*command, *options);
-  command->add_option("--arch", options->analyze.archs, "architectures, comma-separated")->delimiter(',')->required();
+  command->add_option("--arch", options->analyze.archs, "architectures, comma-separated")
+      ->delimiter(',')
+      ->required();
   add_rate_options(*command, *options);
   command->footer("example: solar compare examples/gpt2.py --arch h100-sxm,b200,thor");
   command->callback([&run, options] { run = [options] { return compare(*options); }; });

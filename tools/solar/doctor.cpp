@@ -19,18 +19,21 @@ int doctor() {
   bool good = true;
   const auto names = arch::list(env.arch_library());
   good &= line(names.has_value(), "architectures",
-               names ? fmt::format("{} in {}", names->size(), env.arch_library()) : names.error().front().message);
+               names ? fmt::format("{} in {}", names->size(), env.arch_library())
+                     : names.error().front().message);
   const auto program = ir::verify_text("program p(input x: f32[2]) -> (y) { let y = relu(x) }");
   good &= line(program.has_value(), "prelude",
-               program ? fmt::format("{} files", ir::prelude_files().size()) : program.error().front().message);
+               program ? fmt::format("{} files", ir::prelude_files().size())
+                       : program.error().front().message);
   auto pool = frontend::WorkerPool::start(env.pool_options());
   if (!pool) {
     good &= line(false, "workers", pool.error().front().message);
   } else {
     // A request that needs no source: an unknown file is answered by a worker that works.
     const auto facts = frontend::inspect(*pool, env.root + "/examples/mlp.py");
-    good &= line(facts.has_value(), "workers",
-                 facts ? fmt::format("PyTorch works under {}", env.python) : facts.error().front().message);
+    good &= line(
+        facts.has_value(), "workers",
+        facts ? fmt::format("PyTorch works under {}", env.python) : facts.error().front().message);
     if (!facts) return report(facts.error());
   }
   return good ? kDone : kProblem;

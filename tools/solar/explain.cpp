@@ -1,8 +1,9 @@
+#include "report/explain.h"
+
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "command.h"
-#include "report/explain.h"
 
 namespace solar::cli {
 namespace {

@@ -34,7 +34,8 @@ void add_fmt(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->path, "the .alir file")->required();
   command->add_flag("--stdout", options->to_stdout, "print instead of rewriting the file");
-  command->add_flag("--unify", options->unify, "merge dims that must be equal, derive those that follow");
+  command->add_flag("--unify", options->unify,
+                    "merge dims that must be equal, derive those that follow");
   command->footer("example: solar fmt attention.alir");
   command->callback([&run, options] { run = [options] { return format(*options); }; });
 }

@@ -19,7 +19,8 @@ struct Target {
 };
 
 /// A positive number before one of the units, as a multiple of the unit.
-std::optional<double> with_unit(const std::string& text, const std::vector<std::pair<std::string, double>>& units) {
+std::optional<double> with_unit(const std::string& text,
+                                const std::vector<std::pair<std::string, double>>& units) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc{} || !(value > 0) || !std::isfinite(value)) return std::nullopt;
@@ -37,18 +38,23 @@ int inverse(SourceOptions& options, const Target& target) {
   if (target.time.empty() == target.rate.empty()) {
     return usage_error("give either a target time or a rate", "--target 2ms, or --rate 500Hz");
   }
-  const auto value = target.rate.empty()
-                         ? with_unit(target.time, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}})
-                         : with_unit(target.rate, {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}});
+  const auto value =
+      target.rate.empty()
+          ? with_unit(target.time, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}})
+          : with_unit(target.rate, {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}});
   if (!value) {
     return target.rate.empty()
-               ? usage_error(fmt::format("`--target {}` is not a positive time", target.time), "units: s ms us ns")
-               : usage_error(fmt::format("`--rate {}` is not a positive rate", target.rate), "units: Hz kHz MHz");
+               ? usage_error(fmt::format("`--target {}` is not a positive time", target.time),
+                             "units: s ms us ns")
+               : usage_error(fmt::format("`--rate {}` is not a positive rate", target.rate),
+                             "units: Hz kHz MHz");
   }
-  const auto found = driver::inverse(options.analyze, target.rate.empty() ? *value : 1 / *value, env);
+  const auto found =
+      driver::inverse(options.analyze, target.rate.empty() ? *value : 1 / *value, env);
   if (!found) return report(found.error());
   clear_progress();
-  const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO), .colour = use_colour(STDOUT_FILENO)};
+  const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
+                                    .colour = use_colour(STDOUT_FILENO)};
   const auto written = options.json.empty() ? write_file("-", report::render_text(*found, text))
                                             : write_file(options.json, report::render_json(*found));
   if (!written) return report(written.error());
@@ -64,10 +70,13 @@ void add_inverse(CLI::App& app, Run& run) {
   add_source_options(*command, *options);
   command->add_option("--target", target->time, "the wanted latency: 2ms");
   command->add_option("--rate", target->rate, "the wanted rate: 500Hz");
-  command->add_option("--arch", options->analyze.archs, "architectures to compare with (default: all)")->delimiter(',');
+  command
+      ->add_option("--arch", options->analyze.archs, "architectures to compare with (default: all)")
+      ->delimiter(',');
   add_rate_options(*command, *options);
   command->footer("example: solar inverse examples/vit_b16.py --rate 500Hz");
-  command->callback([&run, options, target] { run = [options, target] { return inverse(*options, *target); }; });
+  command->callback(
+      [&run, options, target] { run = [options, target] { return inverse(*options, *target); }; });
 }
 
 }  // namespace solar::cli

@@ -15,21 +15,22 @@ int lift(SourceOptions& options) {
   if (!graph) return report(graph.error());
   clear_progress();
   for (const einsum::Operator& op : graph->operators) {
-    fmt::print("{}{}{}\n", op.name, op.at.empty() ? "" : " at " + op.at, op.module.empty() ? "" : " in " + op.module);
+    fmt::print("{}{}{}\n", op.name, op.at.empty() ? "" : " at " + op.at,
+               op.module.empty() ? "" : " in " + op.module);
     for (const einsum::NodeId id : op.nodes) {
       const einsum::Node& node = graph->node(id);
       fmt::print("  {}\n", node.einsum);
       if (node.macs.value > 0) {
-        fmt::print("    macs {}{}, useful {}\n", node.macs.value, node.formula ? " = " + *node.formula : "",
-                   node.macs_useful.value);
+        fmt::print("    macs {}{}, useful {}\n", node.macs.value,
+                   node.formula ? " = " + *node.formula : "", node.macs_useful.value);
       }
     }
     fmt::print("    bytes in {}, out {}\n", op.bytes_in.example.value, op.bytes_out.example.value);
   }
   const einsum::Totals& t = graph->totals;
-  fmt::print("total: macs {}, useful {}; bytes: inputs {}, params {}, outputs {}\n", t.macs.value, t.macs_useful.value,
-             t.bytes_read_inputs.example.value, t.bytes_read_params.example.value,
-             t.bytes_written_outputs.example.value);
+  fmt::print("total: macs {}, useful {}; bytes: inputs {}, params {}, outputs {}\n", t.macs.value,
+             t.macs_useful.value, t.bytes_read_inputs.example.value,
+             t.bytes_read_params.example.value, t.bytes_written_outputs.example.value);
   return kDone;
 }
 

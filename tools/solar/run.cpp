@@ -33,11 +33,13 @@ int run_file(const Options& options) {
     run_options.memory_limit = static_cast<int64_t>(options.memory_gib * 0x1p30);
     SOLAR_TRY(exec::Outputs outputs, exec::interpreter()->run(program, inputs, run_options));
     exec::NamedTensors named = std::move(outputs.states);
-    for (size_t i = 0; i < outputs.outputs.size(); ++i) named[program->output_names[i]] = outputs.outputs[i];
+    for (size_t i = 0; i < outputs.outputs.size(); ++i)
+      named[program->output_names[i]] = outputs.outputs[i];
     if (!options.out.empty()) return exec::write_tensors(options.out, named);
     for (const auto& [name, tensor] : named) {
       fmt::print("{}: {} =", name, exec::describe(tensor.type(), tensor.shape()));
-      for (int64_t i = 0; i < std::min<int64_t>(tensor.count(), 8); ++i) fmt::print(" {:.6g}", tensor.get(i));
+      for (int64_t i = 0; i < std::min<int64_t>(tensor.count(), 8); ++i)
+        fmt::print(" {:.6g}", tensor.get(i));
       fmt::print("{}\n", tensor.count() > 8 ? " ..." : "");
     }
     return Done{};
@@ -52,9 +54,11 @@ void add_run(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->path, "the .alir file")->required();
   command->add_option("--inputs", options->inputs, "tensors by port name: .npz or .safetensors");
-  command->add_option("-o,--out", options->out, "file for the outputs (default: print their first elements)");
+  command->add_option("-o,--out", options->out,
+                      "file for the outputs (default: print their first elements)");
   command->add_option("--bind", options->bindings, "set a free dim: D=N")->delimiter(',');
-  command->add_option("--memory-limit", options->memory_gib, "GiB that the run may take (default 10)")
+  command
+      ->add_option("--memory-limit", options->memory_gib, "GiB that the run may take (default 10)")
       ->check(CLI::PositiveNumber);
   command->footer("example: solar run softmax.alir --inputs x.npz -o y.npz");
   command->callback([&run, options] { run = [options] { return run_file(*options); }; });

@@ -12,7 +12,8 @@ int trace(SourceOptions& options, const std::string& out) {
   options.no_validate = options.no_validate || !options.require_validated;
   if (const int wrong = finish(options, env)) return wrong;
   if (options.analyze.source.ends_with(".alir")) {
-    return usage_error("the source is an .alir file already", "`solar fmt` rewrites it in canonical form");
+    return usage_error("the source is an .alir file already",
+                       "`solar fmt` rewrites it in canonical form");
   }
   const auto loaded = driver::load(options.analyze, env);
   if (!loaded) return report(loaded.error());
@@ -32,7 +33,8 @@ void add_trace(CLI::App& app, Run& run) {
   add_source_options(*command, *options);
   command->add_option("-o,--out", *out, "the .alir file to write (default: standard output)");
   command->footer("example: solar trace examples/mlp.py -o mlp.alir");
-  command->callback([&run, options, out] { run = [options, out] { return trace(*options, *out); }; });
+  command->callback(
+      [&run, options, out] { run = [options, out] { return trace(*options, *out); }; });
 }
 
 }  // namespace solar::cli

@@ -16,7 +16,8 @@ std::string point_text(const std::vector<Loop>& loops, const std::vector<bool>& 
                        const std::vector<int64_t>& point) {
   std::string out;
   for (size_t i = 0; i < loops.size(); ++i) {
-    if (involved[i]) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", loops[i].name, point[i]);
+    if (involved[i])
+      out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", loops[i].name, point[i]);
   }
   return out;
 }
@@ -114,8 +115,8 @@ void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const 
   const auto exact = prover.enumerate(value, kMaxEnumerated);
   const std::string subscript = at.expr ? to_text(*at.expr) : "*" + at.pack;
   const std::vector<Label> labels = {{tensor.span, "defined here"}};
-  const std::string axis_text = fmt::format("axis {} of `{}` has extent {}", axis, tensor.name,
-                                            context_.text(extent));
+  const std::string axis_text =
+      fmt::format("axis {} of `{}` has extent {}", axis, tensor.name, context_.text(extent));
   if (!exact) {
     error(DiagnosticKind::SubscriptRange, at.span,
           fmt::format("`{}` may leave its axis: it is in [{}, {}], {}", subscript, range.low,

@@ -13,9 +13,13 @@ namespace {
 
 class CallBinder {
  public:
-  CallBinder(Context& context, Environment& caller, const ast::Call& call, const ast::Function& function,
-             Span span)
-      : context_(context), caller_(caller), call_(call), function_(function), span_(std::move(span)) {}
+  CallBinder(Context& context, Environment& caller, const ast::Call& call,
+             const ast::Function& function, Span span)
+      : context_(context),
+        caller_(caller),
+        call_(call),
+        function_(function),
+        span_(std::move(span)) {}
 
   bool bind(Environment& env) {
     if (call_.arguments.size() != function_.parameters.size()) {
@@ -53,9 +57,10 @@ class CallBinder {
     std::string out = "fn " + function_.name.text + "<";
     for (size_t i = 0; i < function_.generics.size(); ++i) {
       const ast::Generic& g = function_.generics[i];
-      out += (i ? ", " : "") + std::string(g.kind == ast::Generic::Kind::Pack   ? "*"
-                                           : g.kind == ast::Generic::Kind::Type ? "type "
-                                                                                : "") +
+      out += (i ? ", " : "") +
+             std::string(g.kind == ast::Generic::Kind::Pack   ? "*"
+                         : g.kind == ast::Generic::Kind::Type ? "type "
+                                                              : "") +
              g.name.text;
     }
     out += ">(";
@@ -63,7 +68,8 @@ class CallBinder {
       out += (i ? ", " : "") + function_.parameters[i].name.text;
     }
     out += ") -> (";
-    for (size_t i = 0; i < function_.results.size(); ++i) out += (i ? ", " : "") + function_.results[i].text;
+    for (size_t i = 0; i < function_.results.size(); ++i)
+      out += (i ? ", " : "") + function_.results[i].text;
     return out + ")";
   }
 
@@ -89,8 +95,9 @@ class CallBinder {
           if (!type && outer != caller_.types.end()) type = outer->second;
         }
         if (!type) {
-          return bad(attribute.value->span, fmt::format("`{}` is a type parameter, expected an element type", name),
-                     "", DiagnosticKind::BadDimensionArgument);
+          return bad(attribute.value->span,
+                     fmt::format("`{}` is a type parameter, expected an element type", name), "",
+                     DiagnosticKind::BadDimensionArgument);
         }
         env.types[name] = *type;
         continue;
@@ -99,9 +106,11 @@ class CallBinder {
         std::vector<std::string> known;
         for (const ast::Generic& g : function_.generics) known.push_back(g.name.text);
         const auto near = nearest_names(name, known);
-        return bad(attribute.name.span, fmt::format("`{}` has no dim or type called `{}`", function_.name.text, name),
-                   near.empty() ? signature() : fmt::format("did you mean {}?", quoted_choices(near)),
-                   DiagnosticKind::BadDimensionArgument);
+        return bad(
+            attribute.name.span,
+            fmt::format("`{}` has no dim or type called `{}`", function_.name.text, name),
+            near.empty() ? signature() : fmt::format("did you mean {}?", quoted_choices(near)),
+            DiagnosticKind::BadDimensionArgument);
       }
       const auto value = attribute.value->kind == ast::ExprKind::Bool
                              ? std::optional(context_.constant(attribute.value->integer))
@@ -134,20 +143,22 @@ class CallBinder {
     const ast::Expr& inner = negative ? *expr.operands[0] : expr;
     if (inner.kind != ast::ExprKind::Integer && inner.kind != ast::ExprKind::Float &&
         inner.kind != ast::ExprKind::Bool) {
-      return bad(expr.span, "an argument is a tensor's name or a literal", "compute it in a kernel first");
+      return bad(expr.span, "an argument is a tensor's name or a literal",
+                 "compute it in a kernel first");
     }
     actual.literal_expr = &expr;
     actuals_.push_back(actual);
     return true;
   }
 
-  bool bind_element(Environment& env, const ast::ElementRef& element, ElementType found, Span span) {
+  bool bind_element(Environment& env, const ast::ElementRef& element, ElementType found,
+                    Span span) {
     if (generic(element.name, ast::Generic::Kind::Type) != nullptr && !element.wide) {
       const auto [at, fresh] = env.types.try_emplace(element.name, found);
       if (at->second == found) return true;
       return bad(std::move(span),
-                 fmt::format("type `{}` of `{}` is {} here and {} elsewhere", element.name, function_.name.text,
-                             name(found), name(at->second)),
+                 fmt::format("type `{}` of `{}` is {} here and {} elsewhere", element.name,
+                             function_.name.text, name(found), name(at->second)),
                  "convert one of the arguments");
     }
     if (element.wide && generic(element.name, ast::Generic::Kind::Type) != nullptr &&
@@ -165,23 +176,26 @@ class CallBinder {
     if (!actuals_[i].tensor) return true;
     const ast::Type& type = function_.parameters[i].type;
     const Tensor& tensor = context_.program.tensor(*actuals_[i].tensor);
-    const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(*actuals_[i].tensor)];
+    const std::vector<DimValue>& extents =
+        context_.shapes[static_cast<int32_t>(*actuals_[i].tensor)];
     const Span place = call_.arguments[i].expr->span;
     if (!bind_element(env, type.element, tensor.type, place)) return false;
     size_t packs = 0;
     for (const ast::Extent& e : type.extents) packs += e.pack.empty() ? 0 : 1;
     const size_t fixed = type.extents.size() - packs;
     if (packs > 1 || (packs == 0 ? fixed != extents.size() : fixed > extents.size())) {
-      return bad(place, fmt::format("parameter `{}` of `{}` has {}{} axes, found {}", function_.parameters[i].name.text,
-                                    function_.name.text, packs ? "at least " : "", fixed, extents.size()),
+      return bad(place,
+                 fmt::format("parameter `{}` of `{}` has {}{} axes, found {}",
+                             function_.parameters[i].name.text, function_.name.text,
+                             packs ? "at least " : "", fixed, extents.size()),
                  signature(), DiagnosticKind::RankMismatch);
     }
     size_t at = 0;
     for (const ast::Extent& extent : type.extents) {
       if (!extent.pack.empty()) {
-        const std::vector<DimValue> members(extents.begin() + static_cast<std::ptrdiff_t>(at),
-                                            extents.begin() +
-                                                static_cast<std::ptrdiff_t>(at + extents.size() - fixed));
+        const std::vector<DimValue> members(
+            extents.begin() + static_cast<std::ptrdiff_t>(at),
+            extents.begin() + static_cast<std::ptrdiff_t>(at + extents.size() - fixed));
         at += members.size();
         if (!bind_pack(env, extent.pack, members, place)) return false;
         continue;
@@ -200,11 +214,13 @@ class CallBinder {
     return true;
   }
 
-  bool bind_pack(Environment& env, const std::string& pack, const std::vector<DimValue>& found, Span place) {
+  bool bind_pack(Environment& env, const std::string& pack, const std::vector<DimValue>& found,
+                 Span place) {
     const auto [at, fresh] = env.packs.try_emplace(pack, found);
     if (fresh) return true;
     bool same = at->second.size() == found.size();
-    for (size_t k = 0; same && k < found.size(); ++k) same = context_.equal(at->second[k], found[k], place);
+    for (size_t k = 0; same && k < found.size(); ++k)
+      same = context_.equal(at->second[k], found[k], place);
     if (same) return true;
     const auto shape = [](const std::vector<DimValue>& extents) {
       std::vector<int64_t> values;
@@ -212,8 +228,8 @@ class CallBinder {
       return fmt::format("[{}]", fmt::join(values, ", "));
     };
     return bad(std::move(place),
-               fmt::format("leading axes `*{}` of `{}` are {} here and {} elsewhere", pack, function_.name.text,
-                           shape(found), shape(at->second)),
+               fmt::format("leading axes `*{}` of `{}` are {} here and {} elsewhere", pack,
+                           function_.name.text, shape(found), shape(at->second)),
                "broadcast with a view first", DiagnosticKind::ShapeMismatch);
   }
 
@@ -225,8 +241,9 @@ class CallBinder {
       const Span place = call_.arguments[i].expr->span;
       if (!context_.equal(*expected, p.found, place)) {
         return bad(place,
-                   fmt::format("axis {} of `{}` must be {}, found {}", p.axis, function_.parameters[i].name.text,
-                               context_.text(*expected), context_.text(p.found)),
+                   fmt::format("axis {} of `{}` must be {}, found {}", p.axis,
+                               function_.parameters[i].name.text, context_.text(*expected),
+                               context_.text(p.found)),
                    signature(), DiagnosticKind::ShapeMismatch);
       }
     }
@@ -235,7 +252,8 @@ class CallBinder {
     const ElementType found = context_.program.tensor(*actuals_[i].tensor).type;
     if (!expected || *expected == found) return expected.has_value();
     return bad(call_.arguments[i].expr->span,
-               fmt::format("expected {}, found {}", name(*expected), name(found)), "convert the argument");
+               fmt::format("expected {}, found {}", name(*expected), name(found)),
+               "convert the argument");
   }
 
   bool bind_literal(Environment& env, size_t i) {
@@ -243,10 +261,12 @@ class CallBinder {
     const ast::Declaration& parameter = function_.parameters[i];
     const ast::Expr& expr = *call_.arguments[i].expr;
     for (const ast::Extent& e : parameter.type.extents) {
-      const bool empty_pack = !e.pack.empty() && env.packs.contains(e.pack) && env.packs.at(e.pack).empty();
+      const bool empty_pack =
+          !e.pack.empty() && env.packs.contains(e.pack) && env.packs.at(e.pack).empty();
       if (!empty_pack) {
-        return bad(expr.span, fmt::format("parameter `{}` of `{}` is a tensor, found a literal",
-                                          parameter.name.text, function_.name.text),
+        return bad(expr.span,
+                   fmt::format("parameter `{}` of `{}` is a tensor, found a literal",
+                               parameter.name.text, function_.name.text),
                    signature());
       }
     }
@@ -263,16 +283,18 @@ class CallBinder {
       const bool negative = expr.kind == ast::ExprKind::Unary;
       const ast::Expr& inner = negative ? *expr.operands[0] : expr;
       literal.integer = negative ? -inner.integer : inner.integer;
-      literal.number = inner.kind == ast::ExprKind::Float ? (negative ? -inner.number : inner.number)
-                                                          : static_cast<double>(literal.integer);
+      literal.number = inner.kind == ast::ExprKind::Float
+                           ? (negative ? -inner.number : inner.number)
+                           : static_cast<double>(literal.integer);
       if (inner.kind == ast::ExprKind::Float && is_integer(*type) && std::isfinite(inner.number)) {
         return bad(expr.span, fmt::format("a float literal does not adapt to {}", name(*type)), "",
                    DiagnosticKind::TypeMismatch);
       }
     }
     if (is_bool != (*type == ElementType::Bool)) {
-      return bad(expr.span, fmt::format("expected {}, found a {}", name(*type), is_bool ? "bool" : "number"), "",
-                 DiagnosticKind::TypeMismatch);
+      return bad(expr.span,
+                 fmt::format("expected {}, found a {}", name(*type), is_bool ? "bool" : "number"),
+                 "", DiagnosticKind::TypeMismatch);
     }
     literal.type = *type;
     env.tensors[parameter.name.text] = {.literal = literal, .defined = parameter.name.span};
@@ -286,7 +308,8 @@ class CallBinder {
                                                               : env.packs.contains(g.name.text);
       if (!bound) {
         return bad(call_.function.span,
-                   fmt::format("`{}` of `{}` cannot be inferred from the arguments", g.name.text, function_.name.text),
+                   fmt::format("`{}` of `{}` cannot be inferred from the arguments", g.name.text,
+                               function_.name.text),
                    fmt::format("pass it after a semicolon: `; {} = ...`", g.name.text),
                    DiagnosticKind::BadDimensionArgument);
       }
@@ -330,13 +353,15 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
   const ast::Function& function = *found->second;
   if (std::find(call_stack.begin(), call_stack.end(), &function) != call_stack.end()) {
     error(env, DiagnosticKind::Recursion, call.function.span,
-          fmt::format("`{}` calls itself", call.function.text), "write a loop of the source as a kernel or repeat");
+          fmt::format("`{}` calls itself", call.function.text),
+          "write a loop of the source as a kernel or repeat");
     return give_up();
   }
   Environment inner;
   inner.caller = &env;
   inner.call_site = span;
-  inner.call_chain = env.call_chain.empty() ? call.function.text : env.call_chain + "." + call.function.text;
+  inner.call_chain =
+      env.call_chain.empty() ? call.function.text : env.call_chain + "." + call.function.text;
   if (!CallBinder(*this, env, call, function, span).bind(inner)) return give_up();
   const auto outer_name = [&](const ast::Name& result) {
     const auto renamed = env.renamed.find(result.text);
@@ -355,7 +380,8 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
     const auto value = inner.tensors.find(function.results[i].text);
     if (value == inner.tensors.end() && errors.size() == before) {
       error(inner, DiagnosticKind::OutputMissing, function.results[i].span,
-            fmt::format("`{}` never defines its output `{}`", function.name.text, function.results[i].text));
+            fmt::format("`{}` never defines its output `{}`", function.name.text,
+                        function.results[i].text));
     }
     if (env.tensors.contains(result.text) || env.dims.contains(result.text)) {
       name_is_free(env, result);
@@ -371,11 +397,11 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
 void Context::elaborate_concat(Environment& env, const ast::Call& call, Span span) {
   const auto give_up = [&] { poison(env, call.results.front()); };
   Concat concat;
-  const bool form = call.results.size() == 1 && !call.arguments.empty() && call.attributes.size() == 1 &&
-                    call.attributes[0].name.text == "axis";
+  const bool form = call.results.size() == 1 && !call.arguments.empty() &&
+                    call.attributes.size() == 1 && call.attributes[0].name.text == "axis";
   if (!form) {
-    error(env, DiagnosticKind::CallArgument, call.function.span, "`concat` takes tensors and one axis",
-          "let y = concat(a, b; axis = 1)");
+    error(env, DiagnosticKind::CallArgument, call.function.span,
+          "`concat` takes tensors and one axis", "let y = concat(a, b; axis = 1)");
     return give_up();
   }
   const auto axis = eval_dim(env, *call.attributes[0].value);
@@ -395,7 +421,8 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
     if (i == 0) {
       if (axis->value < 0 || axis->value >= static_cast<int64_t>(extents.size())) {
         error(env, DiagnosticKind::BadDimensionArgument, call.attributes[0].value->span,
-              fmt::format("axis {} is not an axis of `{}`, which has {}", axis->value, expr.text, extents.size()));
+              fmt::format("axis {} is not an axis of `{}`, which has {}", axis->value, expr.text,
+                          extents.size()));
         return give_up();
       }
       shape = {tensor.type, extents};
@@ -403,7 +430,8 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
     }
     if (tensor.type != shape.type) {
       error(env, DiagnosticKind::TypeMismatch, expr.span,
-            fmt::format("`{}` is {}, the tensors before it are {}", expr.text, name(tensor.type), name(shape.type)));
+            fmt::format("`{}` is {}, the tensors before it are {}", expr.text, name(tensor.type),
+                        name(shape.type)));
       return give_up();
     }
     bool same = extents.size() == shape.extents.size();
@@ -417,8 +445,9 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
     }
     if (!same) {
       error(env, DiagnosticKind::ShapeMismatch, expr.span,
-            fmt::format("`{}` has shape [{}], which differs from the tensors before it outside axis {}", expr.text,
-                        fmt::join(tensor.shape, ", "), axis->value));
+            fmt::format(
+                "`{}` has shape [{}], which differs from the tensors before it outside axis {}",
+                expr.text, fmt::join(tensor.shape, ", "), axis->value));
       return give_up();
     }
   }

@@ -58,8 +58,8 @@ bool Context::name_is_free(const Environment& env, const ast::Name& name) {
     labels.push_back({at->second.defined, "defined here first"});
   }
   error(env, DiagnosticKind::DuplicateName, name.span,
-                                    fmt::format("`{}` is already defined", name.text),
-                                    "a name is defined once; choose another", std::move(labels));
+        fmt::format("`{}` is already defined", name.text), "a name is defined once; choose another",
+        std::move(labels));
   return false;
 }
 

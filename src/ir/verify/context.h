@@ -1,5 +1,6 @@
 #pragma once
-// What the verifier's passes share: names in scope, the program under construction, errors. Private to ir/.
+// What the verifier's passes share: names in scope, the program under construction, errors. Private
+// to ir/.
 
 #include <functional>
 #include <map>
@@ -36,7 +37,8 @@ struct Literal {
   int64_t integer = 0;
 };
 
-/// What a tensor name stands for. Neither tensor nor literal: its definition failed; uses stay silent.
+/// What a tensor name stands for. Neither tensor nor literal: its definition failed; uses stay
+/// silent.
 struct Binding {
   std::optional<TensorId> tensor = {};
   std::optional<Literal> literal = {};

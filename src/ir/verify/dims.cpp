@@ -59,9 +59,10 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
     case ast::ExprKind::Binary:
     case ast::ExprKind::Call: {
       const bool call = expr.kind == ast::ExprKind::Call;
-      const bool known = call ? (expr.text == "min" || expr.text == "max") && expr.operands.size() == 2
-                              : expr.text == "+" || expr.text == "-" || expr.text == "*" ||
-                                    expr.text == "//" || expr.text == "%";
+      const bool known =
+          call ? (expr.text == "min" || expr.text == "max") && expr.operands.size() == 2
+               : expr.text == "+" || expr.text == "-" || expr.text == "*" || expr.text == "//" ||
+                     expr.text == "%";
       if (!known) break;
       const auto a = eval_dim(env, *expr.operands[0]);
       const auto b = eval_dim(env, *expr.operands[1]);
@@ -74,7 +75,8 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
       const auto value = compute(expr.text, a->value, b->value);
       if (!value) {
         error(env, DiagnosticKind::CountOverflow, expr.span,
-              fmt::format("`{}` overflows 64 bits: {} {} {}", expr.text, a->value, expr.text, b->value),
+              fmt::format("`{}` overflows 64 bits: {} {} {}", expr.text, a->value, expr.text,
+                          b->value),
               "bind smaller dims");
         return std::nullopt;
       }
@@ -120,8 +122,9 @@ void Context::define_dims(Environment& env, const ast::Dims& dims, bool free_all
       env.free_dims.insert(dim.name.text);
     }
     if (free_allowed) {
-      program.dims.push_back({dim.name.text, value->value,
-                              env.free_dims.contains(dim.name.text) ? "" : table.text(value->expr)});
+      program.dims.push_back(
+          {dim.name.text, value->value,
+           env.free_dims.contains(dim.name.text) ? "" : table.text(value->expr)});
     }
     env.dims[dim.name.text] = *value;
   }
@@ -164,7 +167,8 @@ void Context::check_require(const Environment& env, const ast::Require& require)
   if (!holds || *holds != 0) return;
   std::string values;
   for (const ast::ExprPtr& operand : require.condition->operands) {
-    if (operand->kind == ast::ExprKind::Integer || require.condition->kind != ast::ExprKind::Chain) continue;
+    if (operand->kind == ast::ExprKind::Integer || require.condition->kind != ast::ExprKind::Chain)
+      continue;
     if (const auto value = eval_dim(env, *operand)) {
       values += (values.empty() ? "" : ", ") + text(*value);
     }

@@ -1,6 +1,6 @@
 #pragma once
-// The verifier's result with what the dims are known to satisfy: for verify(), for unification of a traced
-// program's dims, and for `check --rebind`.
+// The verifier's result with what the dims are known to satisfy: for verify(), for unification of a
+// traced program's dims, and for `check --rebind`.
 
 #include <optional>
 #include <vector>

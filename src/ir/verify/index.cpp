@@ -21,8 +21,9 @@ Linear constant_linear(int64_t value) {
 }  // namespace
 
 int32_t Nest::atom(Atom atom) {
-  const auto at = std::find(kernel_.atoms.begin() + static_cast<std::ptrdiff_t>(kernel_.loops.size()),
-                            kernel_.atoms.end(), atom);
+  const auto at =
+      std::find(kernel_.atoms.begin() + static_cast<std::ptrdiff_t>(kernel_.loops.size()),
+                kernel_.atoms.end(), atom);
   if (at != kernel_.atoms.end()) return static_cast<int32_t>(at - kernel_.atoms.begin());
   kernel_.atoms.push_back(std::move(atom));
   return static_cast<int32_t>(kernel_.atoms.size() - 1);
@@ -129,7 +130,8 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
         std::find(kernel_.target_loops.begin(), kernel_.target_loops.end(), loop) ==
             kernel_.target_loops.end()) {
       error(DiagnosticKind::UnknownName, expr.span,
-            fmt::format("`{}` may use only the target's loop variables, not `{}`", restricted_, expr.text));
+            fmt::format("`{}` may use only the target's loop variables, not `{}`", restricted_,
+                        expr.text));
       return std::nullopt;
     }
     Linear result;
@@ -155,7 +157,8 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
     if (tensor->second.tensor && source_.indexed) return index_read(expr);
     if (!tensor->second.tensor && !tensor->second.literal) return std::nullopt;  // reported before
     error(DiagnosticKind::IndexForm, expr.span,
-          fmt::format("`{}` is a tensor, a subscript of a `kernel` must not depend on data", expr.text),
+          fmt::format("`{}` is a tensor, a subscript of a `kernel` must not depend on data",
+                      expr.text),
           "use an `indexed` block");
     return std::nullopt;
   }
@@ -169,7 +172,8 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
   return std::nullopt;
 }
 
-std::optional<Linear> Nest::add(const ast::Expr& at, const Linear& a, const Linear& b, int64_t sign) {
+std::optional<Linear> Nest::add(const ast::Expr& at, const Linear& a, const Linear& b,
+                                int64_t sign) {
   Linear result;
   bool ok = true;
   const auto sum = [&](int64_t x, int64_t y) {
@@ -220,7 +224,8 @@ std::optional<Linear> Nest::scale(const ast::Expr& at, const Linear& a, int64_t 
   return result;
 }
 
-std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t divisor, bool modulo) {
+std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t divisor,
+                                   bool modulo) {
   if (divisor <= 0) {
     error(DiagnosticKind::IndexForm, at.span,
           fmt::format("the divisor of `{}` in a subscript is {}, it must be positive",
@@ -228,7 +233,8 @@ std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t
     return std::nullopt;
   }
   if (!in_range(at, a)) return std::nullopt;
-  // Terms that divide exactly leave the quotient linear; the rest keeps its form, which guards match.
+  // Terms that divide exactly leave the quotient linear; the rest keeps its form, which guards
+  // match.
   Linear quotient;
   Linear rest;
   for (const Term& term : a.terms) {
@@ -241,8 +247,8 @@ std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t
   rest.constant = a.constant;
   const RangeProver prover(kernel_.loops, kernel_.atoms, kernel_.guards);
   const Interval inside = prover.range(rest);
-  if (floor_div(inside.low, divisor) == floor_div(inside.high, divisor) && inside.low > -kUnbounded &&
-      inside.high < kUnbounded) {
+  if (floor_div(inside.low, divisor) == floor_div(inside.high, divisor) &&
+      inside.low > -kUnbounded && inside.high < kUnbounded) {
     const int64_t whole = floor_div(inside.low, divisor);
     if (!modulo) {
       quotient.constant = whole;
@@ -269,8 +275,7 @@ std::optional<Linear> Nest::index_binary(const ast::Expr& expr) {
   if (expr.text == "*") {
     if (b->terms.empty()) return scale(expr, *a, b->constant);
     if (a->terms.empty()) return scale(expr, *b, a->constant);
-    error(DiagnosticKind::IndexForm, expr.span,
-          "a product of two loop variables is not affine",
+    error(DiagnosticKind::IndexForm, expr.span, "a product of two loop variables is not affine",
           "one factor must be a dim or an integer");
     return std::nullopt;
   }
@@ -375,7 +380,8 @@ std::optional<std::vector<Guard>> Nest::conditions(const ast::Expr& chain) {
     return a;
   }
   if (chain.kind != ast::ExprKind::Chain) {
-    error(DiagnosticKind::GuardForm, chain.span, "a guard must be a comparison of index expressions",
+    error(DiagnosticKind::GuardForm, chain.span,
+          "a guard must be a comparison of index expressions",
           "write several guards with commas; `or` and data conditions go into select(...)");
     return std::nullopt;
   }
@@ -394,11 +400,11 @@ std::optional<std::vector<Guard>> Nest::conditions(const ast::Expr& chain) {
   for (size_t i = 0; i < chain.operators.size(); ++i) {
     const std::string& op = chain.operators[i];
     const bool swap = op == "<" || op == "<=";
-    auto difference = swap ? add(chain, values[i + 1], values[i], -1)
-                           : add(chain, values[i], values[i + 1], -1);
+    auto difference =
+        swap ? add(chain, values[i + 1], values[i], -1) : add(chain, values[i], values[i + 1], -1);
     if (!difference) return std::nullopt;
     if (op == "<" || op == ">") difference->constant -= 1;
-    const auto kind = op == "==" ? Guard::Kind::Zero
+    const auto kind = op == "=="   ? Guard::Kind::Zero
                       : op == "!=" ? Guard::Kind::NonZero
                                    : Guard::Kind::NonNegative;
     guards.push_back({kind, *difference});

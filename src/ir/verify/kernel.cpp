@@ -14,9 +14,9 @@ constexpr int64_t kMaxEnumerated = int64_t{1} << 26;
 
 Reduction reduction_of(const std::string& assign) {
   static const std::map<std::string, Reduction> table = {
-      {"=", Reduction::None},     {"+=", Reduction::Sum},       {"*=", Reduction::Product},
-      {"max=", Reduction::Max},   {"min=", Reduction::Min},     {"and=", Reduction::And},
-      {"or=", Reduction::Or},     {"argmax=", Reduction::ArgMax}, {"argmin=", Reduction::ArgMin}};
+      {"=", Reduction::None},   {"+=", Reduction::Sum},         {"*=", Reduction::Product},
+      {"max=", Reduction::Max}, {"min=", Reduction::Min},       {"and=", Reduction::And},
+      {"or=", Reduction::Or},   {"argmax=", Reduction::ArgMax}, {"argmin=", Reduction::ArgMin}};
   return table.at(assign);
 }
 
@@ -27,11 +27,15 @@ bool is_arg(Reduction reduction) {
 class KernelChecker {
  public:
   KernelChecker(Context& context, Environment& env, const ast::Kernel& source, Span span)
-      : context_(context), env_(env), source_(source), span_(std::move(span)),
+      : context_(context),
+        env_(env),
+        source_(source),
+        span_(std::move(span)),
         nest_(context, env, source, kernel_) {}
 
   void run() {
-    if (!check_form() || !evaluate_types() || !nest_.add_loops() || !nest_.add_lets()) return poison();
+    if (!check_form() || !evaluate_types() || !nest_.add_loops() || !nest_.add_lets())
+      return poison();
     kernel_.indexed = source_.indexed;
     kernel_.reduction = reduction_of(source_.assign);
     const size_t before = context_.errors.size();
@@ -61,9 +65,9 @@ class KernelChecker {
     if (source_.outputs.size() != expected || source_.targets.size() != expected ||
         source_.values.size() != expected) {
       error(DiagnosticKind::TargetForm, source_.assign_span,
-            fmt::format("`{}` defines {} tensor{}, found {} declared, {} assigned, {} values", source_.assign,
-                        expected, arg ? "s" : "", source_.outputs.size(), source_.targets.size(),
-                        source_.values.size()),
+            fmt::format("`{}` defines {} tensor{}, found {} declared, {} assigned, {} values",
+                        source_.assign, expected, arg ? "s" : "", source_.outputs.size(),
+                        source_.targets.size(), source_.values.size()),
             arg ? "v[b], ix[b] argmax= x[b,j], j" : "");
       return false;
     }
@@ -113,7 +117,8 @@ class KernelChecker {
       const bool plain = subscript.expr->kind == ast::ExprKind::Name;
       const int32_t loop = plain ? nest_.loop_named(subscript.expr->text) : -1;
       if (loop < 0) {
-        error(DiagnosticKind::TargetForm, subscript.span, "a target's subscript must be a plain loop variable",
+        error(DiagnosticKind::TargetForm, subscript.span,
+              "a target's subscript must be a plain loop variable",
               "loop over the output and invert the map on the right-hand side");
         return {-1};
       }
@@ -127,8 +132,8 @@ class KernelChecker {
     }
     if (loops.size() != shape.extents.size()) {
       error(DiagnosticKind::RankMismatch, target.span,
-            fmt::format("`{}` has {} axes, found {} subscripts", target.tensor.text, shape.extents.size(),
-                        loops.size()));
+            fmt::format("`{}` has {} axes, found {} subscripts", target.tensor.text,
+                        shape.extents.size(), loops.size()));
       return {-1};
     }
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -136,8 +141,8 @@ class KernelChecker {
       if (!context_.equal(extent, shape.extents[i], places[i]->span)) {
         error(DiagnosticKind::ShapeMismatch, places[i]->span,
               fmt::format("loop `{}` has extent {}, axis {} of `{}` has {}",
-                          kernel_.loops[static_cast<size_t>(loops[i])].name, context_.text(extent), i,
-                          target.tensor.text, context_.text(shape.extents[i])),
+                          kernel_.loops[static_cast<size_t>(loops[i])].name, context_.text(extent),
+                          i, target.tensor.text, context_.text(shape.extents[i])),
               "a target covers whole axes");
         return {-1};
       }
@@ -171,7 +176,8 @@ class KernelChecker {
   void check_reduction() {
     if (kernel_.reduction != Reduction::None) {
       const ElementType type = shapes_[0].type;
-      const bool logical = kernel_.reduction == Reduction::And || kernel_.reduction == Reduction::Or;
+      const bool logical =
+          kernel_.reduction == Reduction::And || kernel_.reduction == Reduction::Or;
       if (logical != (type == ElementType::Bool)) {
         error(DiagnosticKind::TypeMismatch, source_.assign_span,
               fmt::format("`{}` needs {}, the tensor is {}", source_.assign,
@@ -209,10 +215,12 @@ class KernelChecker {
       }
     }
     ordered_ = ordered >= 0;
-    if (source_.init && !ordered_ && (kernel_.reduction == Reduction::None || is_arg(kernel_.reduction))) {
+    if (source_.init && !ordered_ &&
+        (kernel_.reduction == Reduction::None || is_arg(kernel_.reduction))) {
       error(DiagnosticKind::OrderedLoop, source_.init->span,
             fmt::format("`{}` takes no `init`", source_.assign),
-            "`init` is where a reduction or an ordered loop starts; `else` is the value of skipped elements");
+            "`init` is where a reduction or an ordered loop starts; `else` is the value of skipped "
+            "elements");
     }
   }
 
@@ -245,10 +253,11 @@ class KernelChecker {
     if (kernel_.data_guard < 0 && r != Reduction::None && every_element_reached()) return;
     if (r == Reduction::None && kernel_.data_guard < 0 && guards_always_hold()) return;
     error(DiagnosticKind::ElseRequired, span_,
-          r == Reduction::None ? "a guarded `=` must give `else`, the value of the elements it skips"
-                               : fmt::format("some element of `{}` may be reached by no point, and `{}` gives "
-                                             "it no value",
-                                             source_.outputs[0].name.text, source_.assign),
+          r == Reduction::None
+              ? "a guarded `=` must give `else`, the value of the elements it skips"
+              : fmt::format("some element of `{}` may be reached by no point, and `{}` gives "
+                            "it no value",
+                            source_.outputs[0].name.text, source_.assign),
           "add `else VALUE`");
   }
 
@@ -263,8 +272,8 @@ class KernelChecker {
     });
   }
 
-  /// For every target element some point of the reduced loops satisfies all guards. By enumeration of the loops
-  /// that guards involve, first point found; false if that is too many.
+  /// For every target element some point of the reduced loops satisfies all guards. By enumeration
+  /// of the loops that guards involve, first point found; false if that is too many.
   bool every_element_reached() const {
     const std::vector<Guard> none;
     const RangeProver prover(kernel_.loops, kernel_.atoms, none);

@@ -92,7 +92,8 @@ void Nest::add_guards() {
       const auto condition = scalar(*guard);
       if (!condition) continue;
       if (condition->node < 0 || type_of(*condition) != ElementType::Bool) {
-        error(DiagnosticKind::GuardForm, guard->span, "a guard must be a comparison or a bool value");
+        error(DiagnosticKind::GuardForm, guard->span,
+              "a guard must be a comparison or a bool value");
         continue;
       }
       if (kernel_.data_guard < 0) {

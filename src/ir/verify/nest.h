@@ -11,7 +11,8 @@
 
 namespace solar::ir {
 
-/// A scalar subexpression: a node of the kernel, or a literal that still adapts to its neighbour's type.
+/// A scalar subexpression: a node of the kernel, or a literal that still adapts to its neighbour's
+/// type.
 struct Scalar {
   int32_t node = -1;      // -1: a literal
   bool is_float = false;  // literals: written as a float (or the quotient of two integers)
@@ -35,8 +36,8 @@ class Nest {
   const std::vector<int32_t>* pack_loops(const std::string& name) const;
 
   // index.cpp
-  /// An index expression: only loops, dims, integers, + - * // %, min, max, select, lets of these, and (in
-  /// `indexed`) reads of integer tensors.
+  /// An index expression: only loops, dims, integers, + - * // %, min, max, select, lets of these,
+  /// and (in `indexed`) reads of integer tensors.
   bool is_index(const ast::Expr& expr) const;
   bool has_loop(const ast::Expr& expr) const;
   /// An index expression that reads no tensor.
@@ -97,7 +98,8 @@ class Nest {
   std::optional<Scalar> scalar_select(const ast::Expr& expr);
   std::optional<Scalar> scalar_cast(const ast::Expr& expr, ElementType type);
   std::optional<Scalar> binary_node(const ast::Expr& at, ScalarOp op, Scalar a, Scalar b);
-  std::optional<Scalar> fold(const ast::Expr& at, const std::string& op, const Scalar& a, const Scalar& b);
+  std::optional<Scalar> fold(const ast::Expr& at, const std::string& op, const Scalar& a,
+                             const Scalar& b);
   bool unify(const ast::Expr& at, Scalar& a, Scalar& b);
   int32_t materialise(const ast::Expr& at, const Scalar& literal, ElementType type);
   Scalar load(int32_t access, ElementType type);

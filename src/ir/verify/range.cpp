@@ -58,7 +58,8 @@ Linear combine(const Linear& a, int64_t factor_a, const Linear& b, int64_t facto
   return result;
 }
 
-Interval RangeProver::atom_range(int32_t id, int depth, const std::vector<Guard>& conditions) const {
+Interval RangeProver::atom_range(int32_t id, int depth,
+                                 const std::vector<Guard>& conditions) const {
   const Atom& atom = atoms_[static_cast<size_t>(id)];
   switch (atom.kind) {
     case Atom::Kind::Loop:
@@ -107,7 +108,8 @@ Interval RangeProver::atom_range(int32_t id, int depth, const std::vector<Guard>
   return {-kUnbounded, kUnbounded};
 }
 
-Interval RangeProver::plain(const Linear& value, int depth, const std::vector<Guard>& conditions) const {
+Interval RangeProver::plain(const Linear& value, int depth,
+                            const std::vector<Guard>& conditions) const {
   Interval total = {value.constant, value.constant};
   for (const Term& term : value.terms) {
     const Interval inner = depth > 0 || term.atom < static_cast<int32_t>(loops_.size())
@@ -123,18 +125,19 @@ Interval RangeProver::plain(const Linear& value, int depth, const std::vector<Gu
 int64_t RangeProver::lower_by_guards(const Linear& value, int64_t low, int depth,
                                      const std::vector<Guard>& conditions) const {
   if (depth <= 1 || !small(value)) return low;
-  const auto use = [&](const Linear& guard) {  // guard >= 0 holds: value >= value - k guard for k > 0
-    if (!small(guard)) return;
-    for (const Term& term : guard.terms) {
-      const int64_t mine = coefficient_of(value, term.atom);
-      if (mine == 0 || (mine > 0) != (term.coefficient > 0)) continue;
-      const int64_t p = std::abs(mine);
-      const int64_t q = std::abs(term.coefficient);
-      const Linear rest = combine(value, q, guard, -p);
-      const int64_t bound = range(rest, depth - 1, conditions).low;
-      if (bound > -kUnbounded) low = std::max(low, -floor_div(-bound, q));
-    }
-  };
+  const auto use =
+      [&](const Linear& guard) {  // guard >= 0 holds: value >= value - k guard for k > 0
+        if (!small(guard)) return;
+        for (const Term& term : guard.terms) {
+          const int64_t mine = coefficient_of(value, term.atom);
+          if (mine == 0 || (mine > 0) != (term.coefficient > 0)) continue;
+          const int64_t p = std::abs(mine);
+          const int64_t q = std::abs(term.coefficient);
+          const Linear rest = combine(value, q, guard, -p);
+          const int64_t bound = range(rest, depth - 1, conditions).low;
+          if (bound > -kUnbounded) low = std::max(low, -floor_div(-bound, q));
+        }
+      };
   for (const Guard& guard : conditions) {
     if (guard.kind == Guard::Kind::NonZero) continue;
     use(guard.value);
@@ -143,7 +146,8 @@ int64_t RangeProver::lower_by_guards(const Linear& value, int64_t low, int depth
   return low;
 }
 
-Interval RangeProver::range(const Linear& value, int depth, const std::vector<Guard>& conditions) const {
+Interval RangeProver::range(const Linear& value, int depth,
+                            const std::vector<Guard>& conditions) const {
   Interval result = plain(value, depth, conditions);
   if (depth <= 1 || value.terms.empty() || conditions.empty()) return result;
   result.low = lower_by_guards(value, result.low, depth, conditions);
@@ -191,7 +195,8 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
       const auto of_guard = loops_of(guard);
       if (!of_guard) return std::nullopt;
       bool shares = false;
-      for (size_t i = 0; i < loops_.size(); ++i) shares = shares || ((*of_guard)[i] && (*involved)[i]);
+      for (size_t i = 0; i < loops_.size(); ++i)
+        shares = shares || ((*of_guard)[i] && (*involved)[i]);
       if (!shares) continue;
       for (size_t i = 0; i < loops_.size(); ++i) (*involved)[i] = (*involved)[i] || (*of_guard)[i];
       active.push_back(&guard);
@@ -210,7 +215,8 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
   std::vector<int64_t> point(loops_.size(), 0);
   for (int64_t n = 0; n < points; ++n) {
     const std::vector<int64_t> values = atom_values(atoms_, point);
-    if (std::all_of(active.begin(), active.end(), [&](const Guard* g) { return holds(*g, values); })) {
+    if (std::all_of(active.begin(), active.end(),
+                    [&](const Guard* g) { return holds(*g, values); })) {
       const int64_t at = evaluate(value, values);
       if (at < exact.interval.low) {
         exact.interval.low = at;
@@ -230,7 +236,8 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
   return exact;
 }
 
-std::vector<int64_t> atom_values(const std::vector<Atom>& atoms, const std::vector<int64_t>& point) {
+std::vector<int64_t> atom_values(const std::vector<Atom>& atoms,
+                                 const std::vector<int64_t>& point) {
   std::vector<int64_t> values(atoms.size(), 0);
   for (size_t i = 0; i < atoms.size(); ++i) {
     const Atom& atom = atoms[i];
@@ -249,7 +256,8 @@ std::vector<int64_t> atom_values(const std::vector<Atom>& atoms, const std::vect
         values[i] = evaluate(atom.operands[0], values);
         for (size_t k = 1; k < atom.operands.size(); ++k) {
           const int64_t next = evaluate(atom.operands[k], values);
-          values[i] = atom.kind == Atom::Kind::Min ? std::min(values[i], next) : std::max(values[i], next);
+          values[i] =
+              atom.kind == Atom::Kind::Min ? std::min(values[i], next) : std::max(values[i], next);
         }
         break;
       }

@@ -27,8 +27,9 @@ class RangeProver {
   /// An interval that contains every value; a superset (never too small).
   Interval range(const Linear& value) const { return range(value, kDepth, conditions_); }
 
-  /// Exact bounds by enumeration of the loops involved, with points where they are reached; nothing if there
-  /// are more than `limit` points, or data is read. Empty interval (low > high): no point satisfies the guards.
+  /// Exact bounds by enumeration of the loops involved, with points where they are reached; nothing
+  /// if there are more than `limit` points, or data is read. Empty interval (low > high): no point
+  /// satisfies the guards.
   struct Exact {
     Interval interval = {};
     std::vector<int64_t> low_point = {};
@@ -38,7 +39,9 @@ class RangeProver {
 
   /// The loops that `value` depends on, through its atoms; nothing if it reads data.
   std::optional<std::vector<bool>> loops_of(const Linear& value) const;
-  std::optional<std::vector<bool>> loops_of(const Guard& guard) const { return loops_of(guard.value); }
+  std::optional<std::vector<bool>> loops_of(const Guard& guard) const {
+    return loops_of(guard.value);
+  }
 
  private:
   static constexpr int kDepth = 3;

@@ -1,4 +1,5 @@
-// Scalar expressions: typing without implicit conversion, literals and dims that adapt to their neighbour.
+// Scalar expressions: typing without implicit conversion, literals and dims that adapt to their
+// neighbour.
 
 #include <fmt/format.h>
 
@@ -139,7 +140,8 @@ std::optional<Scalar> Nest::scalar(const ast::Expr& expr) {
     case ast::ExprKind::Read: {
       const auto at = access(expr);
       if (!at) return std::nullopt;
-      return load(*at, context_.program.tensor(kernel_.accesses[static_cast<size_t>(*at)].tensor).type);
+      return load(*at,
+                  context_.program.tensor(kernel_.accesses[static_cast<size_t>(*at)].tensor).type);
     }
     case ast::ExprKind::Unary: {
       const auto inner = scalar(*expr.operands[0]);
@@ -150,7 +152,8 @@ std::optional<Scalar> Nest::scalar(const ast::Expr& expr) {
           return std::nullopt;
         }
         if (inner->node < 0) return bool_literal(inner->integer == 0);
-        return node_scalar(node({.op = ScalarOp::Not, .type = ElementType::Bool, .a = inner->node}));
+        return node_scalar(
+            node({.op = ScalarOp::Not, .type = ElementType::Bool, .a = inner->node}));
       }
       if (type_of(*inner) == ElementType::Bool) {
         error(DiagnosticKind::TypeMismatch, expr.span, "`-` needs a number, found a bool");
@@ -223,7 +226,8 @@ std::optional<Scalar> Nest::scalar_name(const ast::Expr& expr) {
 std::optional<Scalar> Nest::fold(const ast::Expr& at, const std::string& op, const Scalar& a,
                                  const Scalar& b) {
   if (a.is_bool || b.is_bool) {
-    error(DiagnosticKind::TypeMismatch, at.span, fmt::format("`{}` needs numbers, found a bool", op));
+    error(DiagnosticKind::TypeMismatch, at.span,
+          fmt::format("`{}` needs numbers, found a bool", op));
     return std::nullopt;
   }
   if (op == "/" || ((a.is_float || b.is_float) && op != "//" && op != "%")) {
@@ -236,11 +240,12 @@ std::optional<Scalar> Nest::fold(const ast::Expr& at, const std::string& op, con
           "write `/` for a quotient of floats");
     return std::nullopt;
   }
-  const auto result = op == "+"    ? checked_add(a.integer, b.integer)
-                      : op == "-"  ? (b.integer == INT64_MIN ? std::nullopt : checked_add(a.integer, -b.integer))
-                      : op == "*"  ? checked_mul(a.integer, b.integer)
-                      : op == "//" ? std::optional(floor_div(a.integer, b.integer))
-                                   : std::optional(floor_mod(a.integer, b.integer));
+  const auto result =
+      op == "+"    ? checked_add(a.integer, b.integer)
+      : op == "-"  ? (b.integer == INT64_MIN ? std::nullopt : checked_add(a.integer, -b.integer))
+      : op == "*"  ? checked_mul(a.integer, b.integer)
+      : op == "//" ? std::optional(floor_div(a.integer, b.integer))
+                   : std::optional(floor_mod(a.integer, b.integer));
   if (!result) {
     error(DiagnosticKind::CountOverflow, at.span, fmt::format("`{}` overflows 64 bits", op));
     return std::nullopt;
@@ -254,7 +259,8 @@ bool Nest::unify(const ast::Expr& at, Scalar& a, Scalar& b) {
   if (a.node < 0 || b.node < 0) return false;
   if (type_of(a) == type_of(b)) return true;
   error(DiagnosticKind::TypeMismatch, at.span,
-        fmt::format("the operands have different types: {} and {}", name(type_of(a)), name(type_of(b))),
+        fmt::format("the operands have different types: {} and {}", name(type_of(a)),
+                    name(type_of(b))),
         fmt::format("convert one: `{}(...)`; there is no implicit conversion", name(type_of(a))));
   return false;
 }
@@ -282,13 +288,15 @@ std::optional<Scalar> Nest::scalar_binary(const ast::Expr& expr) {
     return std::nullopt;
   }
   if (op == "/" && !is_float(type)) {
-    error(DiagnosticKind::TypeMismatch, expr.span, fmt::format("`/` needs floats, found {}", name(type)),
+    error(DiagnosticKind::TypeMismatch, expr.span,
+          fmt::format("`/` needs floats, found {}", name(type)),
           "write `//` for the quotient rounded down");
     return std::nullopt;
   }
   if ((op == "//" || op == "%") && !is_integer(type)) {
     error(DiagnosticKind::TypeMismatch, expr.span,
-          fmt::format("`{}` needs integers, found {}", op, name(type)), "write `/`, or floor(a / b)");
+          fmt::format("`{}` needs integers, found {}", op, name(type)),
+          "write `/`, or floor(a / b)");
     return std::nullopt;
   }
   const ScalarOp code = op == "+"     ? ScalarOp::Add
@@ -316,7 +324,8 @@ std::optional<Scalar> Nest::scalar_chain(const ast::Expr& expr) {
     Scalar a = *left;
     Scalar b = *right;
     if (a.node < 0 && b.node < 0) {
-      a = node_scalar(materialise(*expr.operands[i], a, a.is_float || b.is_float ? ElementType::F64 : type_of(a)));
+      a = node_scalar(materialise(*expr.operands[i], a,
+                                  a.is_float || b.is_float ? ElementType::F64 : type_of(a)));
       if (a.node < 0) return std::nullopt;
     }
     ast::Expr pair = expr;  // for the places of the two operands
@@ -343,7 +352,8 @@ Scalar Nest::condition_node(const std::vector<Guard>& guards) {
                         : guard.kind == Guard::Kind::Zero      ? ScalarOp::Equal
                                                                : ScalarOp::NotEqual;
     const int32_t one = node({.op = op, .type = ElementType::Bool, .a = value, .b = zero});
-    all = all < 0 ? one : node({.op = ScalarOp::And, .type = ElementType::Bool, .a = all, .b = one});
+    all =
+        all < 0 ? one : node({.op = ScalarOp::And, .type = ElementType::Bool, .a = all, .b = one});
   }
   return node_scalar(all);
 }
@@ -381,17 +391,19 @@ std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
   const auto b = scalar(*expr.operands[2]);
   path.resize(outer);
   if (!condition || !a || !b) return std::nullopt;
-  if (condition->node < 0) condition = node_scalar(materialise(*expr.operands[0], *condition, ElementType::Bool));
+  if (condition->node < 0)
+    condition = node_scalar(materialise(*expr.operands[0], *condition, ElementType::Bool));
   if (condition->node < 0) return std::nullopt;
   if (type_of(*condition) != ElementType::Bool) {
-    error(DiagnosticKind::TypeMismatch, expr.operands[0]->span, "the condition of `select` must be a bool");
+    error(DiagnosticKind::TypeMismatch, expr.operands[0]->span,
+          "the condition of `select` must be a bool");
     return std::nullopt;
   }
   Scalar x = *a;
   Scalar y = *b;
   if (x.node < 0 && y.node < 0) {
     // Two literals: the float one decides; f32 stands for both until a cast says otherwise.
-    const ElementType type = x.is_bool ? ElementType::Bool
+    const ElementType type = x.is_bool                  ? ElementType::Bool
                              : x.is_float || y.is_float ? ElementType::F32
                                                         : ElementType::I64;
     x = node_scalar(materialise(*expr.operands[1], x, type));
@@ -419,8 +431,8 @@ std::optional<Scalar> Nest::scalar_cast(const ast::Expr& expr, ElementType type)
     Scalar literal = *inner;
     if (literal.is_bool && type != ElementType::Bool) literal.is_bool = false;
     if (literal.is_float && !is_float(type) && std::isfinite(literal.number)) {
-      literal = integer_literal(static_cast<int64_t>(
-          std::clamp(std::trunc(literal.number), -0x1p62, 0x1p62)));
+      literal = integer_literal(
+          static_cast<int64_t>(std::clamp(std::trunc(literal.number), -0x1p62, 0x1p62)));
     }
     if (type == ElementType::Bool && !literal.is_bool) {
       return bool_literal(literal.is_float ? literal.number != 0 : literal.integer != 0);
@@ -453,7 +465,8 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
     return std::nullopt;
   }
   const bool folds = function->op == ScalarOp::Min || function->op == ScalarOp::Max;
-  if (expr.operands.size() != static_cast<size_t>(function->arity) && !(folds && expr.operands.size() > 2)) {
+  if (expr.operands.size() != static_cast<size_t>(function->arity) &&
+      !(folds && expr.operands.size() > 2)) {
     error(DiagnosticKind::RankMismatch, expr.span,
           fmt::format("`{}` has {} argument{}, found {}", expr.text, function->arity,
                       function->arity == 1 ? "" : "s", expr.operands.size()));
@@ -466,9 +479,9 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
     arguments.push_back(*argument);
   }
   const auto typed = [&](ElementType type) {
-    const bool fits = function->operands == ScalarOperands::Numbers   ? type != ElementType::Bool
-                      : function->operands == ScalarOperands::Floats  ? is_float(type)
-                                                                      : is_integer(type);
+    const bool fits = function->operands == ScalarOperands::Numbers  ? type != ElementType::Bool
+                      : function->operands == ScalarOperands::Floats ? is_float(type)
+                                                                     : is_integer(type);
     if (fits) return true;
     error(DiagnosticKind::TypeMismatch, expr.span,
           fmt::format("`{}` needs {}, found {}", expr.text,
@@ -483,7 +496,8 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
     Scalar a = arguments[0];
     if (a.node < 0) {
       const bool as_float = a.is_float || function->operands == ScalarOperands::Floats;
-      a = node_scalar(materialise(*expr.operands[0], a, as_float ? ElementType::F32 : ElementType::I64));
+      a = node_scalar(
+          materialise(*expr.operands[0], a, as_float ? ElementType::F32 : ElementType::I64));
       if (a.node < 0) return std::nullopt;
     }
     if (!typed(type_of(a))) return std::nullopt;
@@ -494,8 +508,10 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     Scalar b = arguments[i];
     if (result.node < 0 && b.node < 0) {
-      const bool as_float = result.is_float || b.is_float || function->operands == ScalarOperands::Floats;
-      result = node_scalar(materialise(*expr.operands[0], result, as_float ? ElementType::F32 : ElementType::I64));
+      const bool as_float =
+          result.is_float || b.is_float || function->operands == ScalarOperands::Floats;
+      result = node_scalar(
+          materialise(*expr.operands[0], result, as_float ? ElementType::F32 : ElementType::I64));
       if (result.node < 0) return std::nullopt;
     }
     ast::Expr pair = expr;

@@ -29,7 +29,8 @@ class SliceChecker {
 
  private:
   bool bad(Span span, std::string message, std::string hint = {}) {
-    context_.error(env_, DiagnosticKind::BadSlice, std::move(span), std::move(message), std::move(hint));
+    context_.error(env_, DiagnosticKind::BadSlice, std::move(span), std::move(message),
+                   std::move(hint));
     return false;
   }
 
@@ -37,19 +38,23 @@ class SliceChecker {
     view_.input = input;
     extents_ = context_.shapes[static_cast<int32_t>(input)];
     size_t dots = 0;
-    for (const ast::SliceItem& item : slice_.items) dots += item.kind == ast::SliceItem::Kind::Ellipsis ? 1 : 0;
+    for (const ast::SliceItem& item : slice_.items)
+      dots += item.kind == ast::SliceItem::Kind::Ellipsis ? 1 : 0;
     const size_t fixed = slice_.items.size() - dots;
     if (dots > 1) return bad(span_, "a slice has at most one `...`");
     if (dots == 0 ? fixed != extents_.size() : fixed > extents_.size()) {
       const Tensor& tensor = context_.program.tensor(input);
       context_.error(env_, DiagnosticKind::RankMismatch, span_,
-                     fmt::format("`{}` has {} axes, found {} items", slice_.input.text, extents_.size(), fixed),
-                     "`:` takes a whole axis, `...` all remaining ones", {{tensor.span, "defined here"}});
+                     fmt::format("`{}` has {} axes, found {} items", slice_.input.text,
+                                 extents_.size(), fixed),
+                     "`:` takes a whole axis, `...` all remaining ones",
+                     {{tensor.span, "defined here"}});
       return false;
     }
     for (const ast::SliceItem& item : slice_.items) {
       if (item.kind == ast::SliceItem::Kind::Ellipsis) {
-        for (size_t i = 0; i < extents_.size() - fixed; ++i) keep(extents_[view_.subscripts.size()], 0, 1);
+        for (size_t i = 0; i < extents_.size() - fixed; ++i)
+          keep(extents_[view_.subscripts.size()], 0, 1);
       } else if (!read_item(item)) {
         return false;
       }
@@ -81,8 +86,8 @@ class SliceChecker {
     }
     if (start.value < 0 || start.value >= whole.value) {
       return bad(item.span,
-                 fmt::format("{} is outside axis {} of `{}` with extent {}", context_.text(start), axis,
-                             slice_.input.text, context_.text(whole)),
+                 fmt::format("{} is outside axis {} of `{}` with extent {}", context_.text(start),
+                             axis, slice_.input.text, context_.text(whole)),
                  start.value < 0 ? "count from the end as `N - 1`" : "");
     }
     if (item.kind == ast::SliceItem::Kind::Index) {
@@ -103,19 +108,23 @@ class SliceChecker {
       if (!value) return false;
       step = *value;
     }
-    if (step.value < 1) return bad(item.span, fmt::format("the step is {}, it must be at least 1", context_.text(step)));
+    if (step.value < 1)
+      return bad(item.span,
+                 fmt::format("the step is {}, it must be at least 1", context_.text(step)));
     if (stop.value <= start.value || stop.value > whole.value) {
-      return bad(item.span, fmt::format("{}:{} is not a range inside axis {} of `{}` with extent {}",
-                                        context_.text(start), context_.text(stop), axis, slice_.input.text,
-                                        context_.text(whole)));
+      return bad(item.span,
+                 fmt::format("{}:{} is not a range inside axis {} of `{}` with extent {}",
+                             context_.text(start), context_.text(stop), axis, slice_.input.text,
+                             context_.text(whole)));
     }
     DimTable& table = context_.table;
     const DimExpr length = table.subtract(stop.expr, start.expr);
     DimValue extent = {stop.value - start.value, length};
     if (step.value != 1) {
       extent.value = (extent.value + step.value - 1) / step.value;
-      extent.expr = table.apply(DimOp::FloorDiv,
-                                table.add(length, table.subtract(step.expr, table.constant(1))), step.expr);
+      extent.expr =
+          table.apply(DimOp::FloorDiv,
+                      table.add(length, table.subtract(step.expr, table.constant(1))), step.expr);
     }
     keep(extent, start.value, step.value);
     return true;

@@ -72,9 +72,10 @@ void Context::elaborate_update(Environment& env, const ast::Update& update) {
                  fmt::format("`{}` is not a `state` of the program", update.state.text));
   }
   if (old.type != fresh.type || old.shape != fresh.shape) {
-    return error(env, DiagnosticKind::ShapeMismatch, update.value.span,
-                 fmt::format("`{}` is {}[{}], the state is {}[{}]", update.value.text, name(fresh.type),
-                             fmt::join(fresh.shape, ", "), name(old.type), fmt::join(old.shape, ", ")));
+    return error(
+        env, DiagnosticKind::ShapeMismatch, update.value.span,
+        fmt::format("`{}` is {}[{}], the state is {}[{}]", update.value.text, name(fresh.type),
+                    fmt::join(fresh.shape, ", "), name(old.type), fmt::join(old.shape, ", ")));
   }
   for (const Update& other : program.updates) {
     if (other.state == *state->tensor) {
@@ -117,7 +118,8 @@ class Verifier {
       return std::move(context_.errors);
     }
     auto shared = std::make_shared<const Program>(std::move(context_.program));
-    return Elaboration{VerifiedProgram(std::move(shared)), std::move(context_.table), std::move(context_.equations)};
+    return Elaboration{VerifiedProgram(std::move(shared)), std::move(context_.table),
+                       std::move(context_.equations)};
   }
 
  private:
@@ -141,7 +143,8 @@ class Verifier {
       if (!env_.dims.contains(name)) {
         std::vector<std::string> known(env_.free_dims.begin(), env_.free_dims.end());
         const auto near = nearest_names(name, known);
-        context_.error(env_, DiagnosticKind::Usage, place, fmt::format("the program has no dim `{}` to bind", name),
+        context_.error(env_, DiagnosticKind::Usage, place,
+                       fmt::format("the program has no dim `{}` to bind", name),
                        known.empty() ? "it has no free dims"
                                      : fmt::format("its free dims are {}",
                                                    quoted_choices(near.empty() ? known : near)));
@@ -166,8 +169,9 @@ class Verifier {
     Tensor& tensor = context_.program.tensors[index(*id)];
     if (port.role != Role::Const) {
       if (!port.values.empty()) {
-        context_.error(env_, DiagnosticKind::CallArgument, declaration.name.span,
-                       fmt::format("`{}` has values, but only a `const` does", declaration.name.text));
+        context_.error(
+            env_, DiagnosticKind::CallArgument, declaration.name.span,
+            fmt::format("`{}` has values, but only a `const` does", declaration.name.text));
       }
       return;
     }
@@ -186,7 +190,8 @@ class Verifier {
       } else if (literal.kind == ast::ExprKind::Float) {
         number = literal.number;
       } else {
-        context_.error(env_, DiagnosticKind::TypeMismatch, value->span, "a constant's values are literals");
+        context_.error(env_, DiagnosticKind::TypeMismatch, value->span,
+                       "a constant's values are literals");
         return;
       }
       tensor.values.push_back(negative ? -number : number);
@@ -205,7 +210,8 @@ class Verifier {
       }
     }
     if (program.outputs.empty() && context_.program.updates.empty()) {
-      context_.error(env_, DiagnosticKind::OutputMissing, program.name.span, "the program has no outputs");
+      context_.error(env_, DiagnosticKind::OutputMissing, program.name.span,
+                     "the program has no outputs");
     }
   }
 

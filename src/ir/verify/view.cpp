@@ -14,7 +14,7 @@ namespace {
 struct Factor {
   std::string name;
   DimValue extent = {};
-  int left_axis = -1;   // -1: broadcast
+  int left_axis = -1;  // -1: broadcast
   bool used = false;
   Span span = {};
 };
@@ -28,7 +28,8 @@ class ViewChecker {
     const Binding* binding = context_.find_tensor(env_, view_.input.text, view_.input.span);
     if (binding == nullptr) return context_.poison(env_, view_.output);
     if (binding->literal) {
-      bad(view_.input.span, fmt::format("`{}` is a scalar literal, it cannot be viewed", view_.input.text));
+      bad(view_.input.span,
+          fmt::format("`{}` is a scalar literal, it cannot be viewed", view_.input.text));
       return context_.poison(env_, view_.output);
     }
     if (!binding->tensor) return context_.poison(env_, view_.output);
@@ -40,8 +41,8 @@ class ViewChecker {
 
  private:
   void bad(Span span, std::string message, std::string hint = {}) {
-    context_.error(env_, DiagnosticKind::BadView, std::move(span), std::move(message), std::move(hint),
-                   {});
+    context_.error(env_, DiagnosticKind::BadView, std::move(span), std::move(message),
+                   std::move(hint), {});
   }
 
   int find(const std::string& name) const {
@@ -52,7 +53,9 @@ class ViewChecker {
   }
 
   /// The names of pack `*l`'s axes on the left, in order.
-  static std::string pack_member(const std::string& pack, size_t i) { return fmt::format("*{}.{}", pack, i); }
+  static std::string pack_member(const std::string& pack, size_t i) {
+    return fmt::format("*{}.{}", pack, i);
+  }
 
   bool read_left() {
     size_t packs = 0;
@@ -65,8 +68,8 @@ class ViewChecker {
     if (packs == 0 ? fixed != extents_.size() : fixed > extents_.size()) {
       const Tensor& tensor = context_.program.tensor(input_);
       context_.error(env_, DiagnosticKind::RankMismatch, view_.input.span,
-                     fmt::format("`{}` has {} axes, the view names {}", view_.input.text, extents_.size(),
-                                 view_.left.size()),
+                     fmt::format("`{}` has {} axes, the view names {}", view_.input.text,
+                                 extents_.size(), view_.left.size()),
                      "", {{tensor.span, "defined here"}});
       return false;
     }
@@ -75,7 +78,8 @@ class ViewChecker {
       if (axis.kind == ast::Axis::Kind::Pack) {
         pack_sizes_[axis.name] = extents_.size() - fixed;
         for (size_t i = 0; i < extents_.size() - fixed; ++i, ++at) {
-          factors_.push_back({pack_member(axis.name, i), extents_[at], static_cast<int>(at), false, axis.span});
+          factors_.push_back(
+              {pack_member(axis.name, i), extents_[at], static_cast<int>(at), false, axis.span});
         }
         continue;
       }
@@ -123,7 +127,8 @@ class ViewChecker {
   bool multiply(DimValue& product, const DimValue& by, Span span) {
     const auto value = checked_mul(product.value, by.value);
     if (!value) {
-      context_.error(env_, DiagnosticKind::CountOverflow, std::move(span), "the view's extent overflows 64 bits");
+      context_.error(env_, DiagnosticKind::CountOverflow, std::move(span),
+                     "the view's extent overflows 64 bits");
       return false;
     }
     product = {*value, context_.table.multiply(product.expr, by.expr)};
@@ -135,8 +140,8 @@ class ViewChecker {
     const std::string place = fmt::format("axis {} of `{}`", at, view_.input.text);
     if (open >= 0) {
       if (whole.value % product.value != 0) {
-        bad(axis.span, fmt::format("{} has extent {}, which {} does not divide", place, context_.text(whole),
-                                   context_.text(product)));
+        bad(axis.span, fmt::format("{} has extent {}, which {} does not divide", place,
+                                   context_.text(whole), context_.text(product)));
         return false;
       }
       DimValue& rest = factors_[static_cast<size_t>(open)].extent;
@@ -148,8 +153,8 @@ class ViewChecker {
     }
     if (!context_.equal(whole, product, axis.span)) {
       context_.error(env_, DiagnosticKind::ShapeMismatch, axis.span,
-                     fmt::format("{} has extent {}, the view gives it {}", place, context_.text(whole),
-                                 context_.text(product)));
+                     fmt::format("{} has extent {}, the view gives it {}", place,
+                                 context_.text(whole), context_.text(product)));
       return false;
     }
     return true;
@@ -224,8 +229,8 @@ class ViewChecker {
         const DimValue& known = factors_[static_cast<size_t>(member)].extent;
         if (!context_.equal(*extent, known, part.span)) {
           context_.error(env_, DiagnosticKind::ShapeMismatch, part.span,
-                         fmt::format("axis `{}` has extent {} on the left and {} on the right", part.name,
-                                     context_.text(known), context_.text(*extent)));
+                         fmt::format("axis `{}` has extent {} on the left and {} on the right",
+                                     part.name, context_.text(known), context_.text(*extent)));
           return -1;
         }
       }
@@ -293,7 +298,8 @@ class ViewChecker {
   }
 
   /// Adds to the input subscripts what output axis `axis` contributes.
-  void map_axis(View& view, size_t axis, int64_t axis_extent, const std::vector<int64_t>& left_stride) {
+  void map_axis(View& view, size_t axis, int64_t axis_extent,
+                const std::vector<int64_t>& left_stride) {
     const std::vector<int>& members = right_[axis];
     int64_t right_stride = axis_extent;
     for (size_t i = 0; i < members.size();) {
@@ -312,13 +318,15 @@ class ViewChecker {
       i = next;
       if (factors_[first].left_axis < 0 || extent == 1) continue;
       const auto left = static_cast<size_t>(factors_[first].left_axis);
-      const int32_t value = digit(view, static_cast<int32_t>(axis), axis_extent, right_stride, extent);
+      const int32_t value =
+          digit(view, static_cast<int32_t>(axis), axis_extent, right_stride, extent);
       add_term(view.subscripts[left], value, left_stride[last]);
     }
   }
 
   /// The atom (o // stride) % extent of output axis o.
-  static int32_t digit(View& view, int32_t axis, int64_t axis_extent, int64_t stride, int64_t extent) {
+  static int32_t digit(View& view, int32_t axis, int64_t axis_extent, int64_t stride,
+                       int64_t extent) {
     int32_t at = axis;
     const auto push = [&](Atom::Kind kind, int64_t divisor) {
       Atom atom;
