@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from solar import limits, protocol
+from solar.source_name import source_path
 
 LOG_BYTES = 32 << 10
 TICK = 0.02
@@ -46,7 +47,7 @@ def ended_soon(pid: int) -> bool:
 
 def where_it_is(job: Job) -> tuple[str, int]:
     """The user's file and the line that the worker is at, 0 where it does not say so within a moment."""
-    path = str(job.request.get("source", "")).split(":")[0]
+    path = source_path(str(job.request.get("source", "")))
     with contextlib.suppress(OSError):
         os.kill(job.pid, DUMP_SIGNAL)
     patience = time.monotonic() + DUMP_SECONDS

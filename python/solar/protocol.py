@@ -19,8 +19,9 @@ def version() -> int:
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """One message as a line."""
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    """One message as a line. What is not Unicode (a lone surrogate in a message or path) becomes `?`."""
+    text = json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "replace") + b"\n"
 
 
 class LineBuffer:

@@ -16,9 +16,15 @@ class SourceName:
     member: str = ""
 
 
+def source_path(text: str) -> str:
+    """The file of a source's name, whether there is one or not."""
+    return text.rpartition(":")[0] if ":" in text and not os.path.exists(text) else text
+
+
 def parse_source(text: str) -> SourceName:
     """Splits `file.py:name`. Raises SourceError where there is no such file."""
-    path, _, member = text.partition(":") if not os.path.exists(text) else (text, "", "")
+    path = source_path(text)
+    member = text[len(path) + 1 :]
     full = os.path.abspath(path)
     if not os.path.exists(full):
         raise SourceError(Problem("source-file", f"no such file: {display_path(full)}", full))

@@ -94,6 +94,8 @@ def run_file(name: SourceName, overrides: Mapping[str, int]) -> types.ModuleType
         hint = ""
         if isinstance(error, ModuleNotFoundError) and error.name:
             hint = f"install the package that provides `{error.name}` beside torch: pip install {error.name}"
+        elif isinstance(error, ImportError) and "relative import" in str(error):
+            hint = "the file is run by itself, with its folder on the path: write `import x`, not `from . import x`"
         raise SourceError(raised(error, name.path, "running the file", hint=hint)) from error
     return module
 

@@ -27,7 +27,8 @@ from solar import limits, protocol
 from solar.child import become_worker, failure
 from solar.job import TICK, Job, ended_soon, log_text, place_in_log, read_log, remove_parts, where_it_is
 from solar.limits import Limits
-from solar.problems import Problem
+from solar.problems import Problem, describe
+from solar.source_name import source_path
 
 OLDEST_TORCH = (2, 13)
 
@@ -160,7 +161,7 @@ class Zygote:
     def crashed(self, job: Job) -> None:
         _, status = os.waitpid(job.pid, 0) if ended_soon(job.pid) else (0, 0)
         read_log(job)
-        path = str(job.request.get("source", "")).split(":")[0]
+        path = source_path(str(job.request.get("source", "")))
         file, line = place_in_log(job, path)
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
@@ -234,8 +235,8 @@ def preload() -> tuple[str | None, str]:
     """Imports the framework and the tracer. Returns torch's version, and a problem or an empty text."""
     try:
         import torch
-    except ImportError as error:
-        return None, f"torch cannot be imported by {sys.executable}: {error}"
+    except Exception as error:  # a broken library is an OSError, a broken NumPy a RuntimeError
+        return None, f"torch cannot be imported by {sys.executable}: {describe(error)}"
     version = str(torch.__version__)
     numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST_TORCH:

@@ -14,7 +14,17 @@ std::string_view line_at(const std::string& text, int32_t offset, size_t& start)
   start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 == 0
   size_t end = text.find('\n', start);
   if (end == std::string::npos) end = text.size();
+  if (end > start && text[end - 1] == '\r') --end;
   return std::string_view(text).substr(start, end - start);
+}
+
+/// `text` without control characters, which a terminal would obey; line breaks and tabs stay.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (control && c != '\n' && c != '\t') c = '?';
+  }
+  return text;
 }
 
 /// The source line with `mark` under [begin, end), after `gutter` columns of line number.
@@ -29,7 +39,7 @@ std::string marked_line(const Span& span, const std::string& note, char mark) {
     from -= cut;
   }
   length = std::max<size_t>(1, std::min(length, line.size() > from ? line.size() - from : 1));
-  std::string shown(line);
+  std::string shown = printable(std::string(line));
   std::replace(shown.begin(), shown.end(), '\t', ' ');
   const int number = position_of(*span.source, span.begin).line;
   return fmt::format("{:>5} | {}\n      | {}{}{}{}\n", number, shown, std::string(from, ' '),
@@ -65,7 +75,7 @@ std::string render_text(const Diagnostic& d, bool colour) {
     place = fmt::format("{}:{}:{}: ", d.span.source->name, p.line, p.column);
   }
   std::string out =
-      fmt::format("{}{}{}[{}]{}: {}\n", place, on, word, slug(d.kind), off, d.message);
+      fmt::format("{}{}{}[{}]{}: {}\n", place, on, word, slug(d.kind), off, printable(d.message));
   if (d.span.source && !d.span.source->text.empty()) out += marked_line(d.span, "", '^');
   for (const Label& label : d.labels) {
     if (!label.span.source) continue;
@@ -75,9 +85,9 @@ std::string render_text(const Diagnostic& d, bool colour) {
     }
     out += marked_line(label.span, label.text, '-');
   }
-  if (!d.hint.empty()) out += fmt::format("  = hint: {}\n", d.hint);
+  if (!d.hint.empty()) out += fmt::format("  = hint: {}\n", printable(d.hint));
   for (const Fix& fix : d.fixes) {
-    out += fmt::format("  = {}: `{}`\n", confidence_word(fix.confidence), fix.replacement);
+    out += fmt::format("  = {}: `{}`\n", confidence_word(fix.confidence), printable(fix.replacement));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace solar {
 namespace {
@@ -61,8 +62,14 @@ Result<Done> write_file(const std::string& path, const std::string& content) {
     }
     return Done{};
   }
+  std::error_code error_code;
+  if (std::filesystem::is_symlink(path, error_code)) {
+    const std::filesystem::path target = std::filesystem::canonical(path, error_code);
+    if (!error_code) return write_file(target.string(), content);  // the link stays a link
+  }
   struct stat info = {};
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) {
     // A device, pipe or terminal is written in place; a directory fails in open below.
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return file_error(DiagnosticKind::OutputFile, path, "write", errno);
@@ -75,6 +82,7 @@ Result<Done> write_file(const std::string& path, const std::string& content) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return file_error(DiagnosticKind::OutputFile, path, "write", errno);
+  if (exists && ::fchmod(fd, info.st_mode & 07777) != 0) errno = 0;  // its owner may be another
   const bool written = write_all(fd, content);
   int error = errno;
   ::close(fd);

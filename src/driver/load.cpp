@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "driver/pipeline.h"
+#include "frontend/source_name.h"
 #include "frontend/temporary_folder.h"
 #include "ir/parser.h"
 #include "ir/verify.h"
@@ -49,6 +50,8 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
   if (options.source.ends_with(".alir")) return load_alir(options);
   Loaded loaded;
   loaded.source = options.source;
+  SOLAR_TRY([[maybe_unused]] const Done readable, frontend::check_source_name(options.source));
+  SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
   SOLAR_TRY(frontend::WorkerPool pool, frontend::WorkerPool::start(environment.pool_options()));
   SOLAR_TRY(const frontend::TemporaryFolder folder, frontend::TemporaryFolder::make());
   const frontend::SourceRequest request = {options.source, options.overrides};

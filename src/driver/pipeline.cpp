@@ -203,6 +203,9 @@ Result<einsum::Graph> lift(const Loaded& loaded) {
 Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment) {
   Analysis analysis;
   Diagnostics errors;
+  if (!options.archs.empty()) {
+    SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
+  }
   for (const std::string& name : options.archs) {  // before any long work
     auto machine = arch::load(name, environment.arch_library());
     if (machine) {
@@ -215,6 +218,9 @@ Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& envir
   SOLAR_TRY(analysis.loaded, load(options, environment));
   if (environment.progress) environment.progress("lift");
   SOLAR_TRY(analysis.graph, lift(analysis.loaded));
+  if (environment.cancel != nullptr && *environment.cancel) {
+    return Diagnostic{.kind = DiagnosticKind::Interrupted, .message = "interrupted"};
+  }
   return analysis;
 }
 
@@ -256,6 +262,7 @@ Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s,
                                 const Environment& environment) {
   AnalyzeOptions all = options;
   if (all.archs.empty()) {
+    SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
     SOLAR_TRY(all.archs, arch::list(environment.arch_library()));
   }
   SOLAR_TRY(const Analysis analysis, prepare(all, environment));

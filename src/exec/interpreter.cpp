@@ -69,6 +69,13 @@ class Run {
         team_(thread_count(options.threads)) {
     context_.team = &team_;
     context_.cancel = options.cancel;
+    last_used_.resize(program.statements.size());
+    for (size_t id = 0; id < data_.size(); ++id) {
+      const auto at = static_cast<size_t>(plan_.last_use[id]);  // -1 becomes huge: never used
+      if (program.tensors[id].role == ir::Role::Value && at < last_used_.size()) {
+        last_used_[at].push_back(id);
+      }
+    }
     for (const ir::Statement& statement : program.statements) {
       all_points_ = saturating_add(all_points_, statement_points(program, statement));
     }
@@ -82,12 +89,7 @@ class Run {
     for (size_t at = 0; at < program_.statements.size(); ++at) {
       SOLAR_TRY(Done step, run_statement(program_.statements[at]));
       static_cast<void>(step);
-      for (size_t id = 0; id < data_.size(); ++id) {
-        if (plan_.last_use[id] == static_cast<int32_t>(at) &&
-            program_.tensors[id].role == ir::Role::Value) {
-          data_[id].reset();
-        }
-      }
+      for (const size_t id : last_used_[at]) data_[id].reset();
     }
     return collect();
   }
@@ -297,7 +299,8 @@ class Run {
   const RunOptions& options_;
   std::vector<TensorId> kept_;
   MemoryPlan plan_;
-  std::vector<std::optional<TensorData>> data_;
+  std::vector<std::optional<TensorData>> data_;      // per owner, while it lives
+  std::vector<std::vector<size_t>> last_used_ = {};  // per statement
   ThreadTeam team_;
   RunContext context_ = {};
   int64_t all_points_ = 0, done_points_ = 0;

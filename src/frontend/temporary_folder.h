@@ -9,7 +9,7 @@ namespace solar::frontend {
 
 class TemporaryFolder {
  public:
-  /// A new folder under $TMPDIR, or /tmp.
+  /// A new folder under $TMPDIR, or /tmp. Removes folders that a killed command left there.
   static Result<TemporaryFolder> make();
 
   TemporaryFolder(TemporaryFolder&& other) noexcept;
@@ -23,6 +23,7 @@ class TemporaryFolder {
  private:
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  int lock_ = -1;  // held for as long as the folder is in use
 };
 
 }  // namespace solar::frontend

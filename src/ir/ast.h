@@ -45,6 +45,7 @@ enum class ExprKind : uint8_t {
 struct Expr {
   ExprKind kind = ExprKind::Integer;
   Span span = {};
+  int32_t height = 1;     // of the tree; the parser bounds it, so that recursion over it is safe
   std::string text = {};  // Name, Read, Call: the name; literals: as written; operators: the token
   int64_t integer = 0;    // Integer, Bool
   double number = 0;      // Float

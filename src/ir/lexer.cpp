@@ -7,6 +7,8 @@
 namespace solar::ir {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it
+
 const std::unordered_set<std::string_view>& reserved_words() {
   static const std::unordered_set<std::string_view> words = {
       "program", "fn",      "input", "param",   "buffer",  "state",  "const",  "rng",     "type",
@@ -29,6 +31,7 @@ class Lexer {
   explicit Lexer(std::string_view text) : text_(text) {}
 
   Tokens run() {
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     while (true) {
       skip_space();
       if (at_ >= text_.size()) break;

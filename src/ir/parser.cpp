@@ -14,6 +14,8 @@ constexpr std::array<std::string_view, 14> kStatementWords = {
     "dims",  "require", "op",     "kernel", "indexed", "scatter", "view",
     "slice", "let",     "update", "next",   "test",    "hole",    "opaque"};
 
+constexpr size_t kMaxText = size_t{1} << 30;  // offsets are 32 bit
+
 class Parser : ParserBase {
  public:
   explicit Parser(std::shared_ptr<const Source> source) : ParserBase(std::move(source)) {}
@@ -60,11 +62,12 @@ class Parser : ParserBase {
   /// the block. `depth` is the number of braces the broken statement has open.
   void skip_statement(size_t begin) {
     int depth = 0;
+    if (at_ == begin) advance();
     for (size_t i = begin; i < at_; ++i) {
+      if (lexed_.tokens[i].kind != TokenKind::Punctuation) continue;
       if (lexed_.tokens[i].text == "{") ++depth;
       if (lexed_.tokens[i].text == "}") --depth;
     }
-    if (at_ == begin) advance();
     const bool refused = std::exchange(refused_statement_, false);
     while (peek().kind != TokenKind::End) {
       if (depth <= 0 && (at("}") || at_statement() || at("fn") || at("program"))) return;
@@ -115,7 +118,7 @@ class Parser : ParserBase {
     }
     expect(")", "after the program's tensors");
     program.outputs = parse_results();
-    program.block = parse_block();
+    program.block = parse_block(true);
     program.span = span_from(begin);
     return program;
   }
@@ -160,7 +163,7 @@ class Parser : ParserBase {
     }
     expect(")", "after the function's parameters");
     function.results = parse_results();
-    function.block = parse_block();
+    function.block = parse_block(true);
     function.span = span_from(begin);
     return function;
   }
@@ -234,12 +237,20 @@ class Parser : ParserBase {
 
   // --- statements -----------------------------------------------------------------------------
 
-  ast::Block parse_block() {
+  /// `dims_allowed`: the body of a program or function, not of a group.
+  ast::Block parse_block(bool dims_allowed) {
     ast::Block block;
     const Depth depth(*this, peek());
     expect("{", "before the body");
     while (!at("}") && peek().kind != TokenKind::End && !at("fn") && !at("program")) {
       const size_t begin = at_;
+      if (at("dims") && !dims_allowed) {
+        report({.kind = DiagnosticKind::Syntax,
+                .message = "`dims` come first in the body of a program or function",
+                .span = span(peek()),
+                .hint = "move them to the start of the body"});
+      }
+      dims_allowed = dims_allowed && (at("dims") || at("require"));
       try {
         block.statements.push_back(parse_statement());
       } catch (const SyntaxAbort&) {
@@ -297,7 +308,8 @@ class Parser : ParserBase {
     advance();
     ast::Dims dims;
     do {
-      if (peek().kind != TokenKind::Name) break;  // a trailing comma
+      const bool reserved_name = peek().kind == TokenKind::Keyword && peek(1).text == "=";
+      if (peek().kind != TokenKind::Name && !reserved_name) break;  // a trailing comma
       ast::Let dim;
       dim.name = expect_name("a dim's name");
       expect("=", "after the dim's name");
@@ -321,7 +333,7 @@ class Parser : ParserBase {
     if (accept("at")) op.at = expect_string("the place in the source");
     if (accept("module")) op.module = expect_string("the module path");
     if (accept("nominal")) op.nominal = parse_expr();
-    op.block = parse_block();
+    op.block = parse_block(false);
     return op;
   }
 
@@ -419,10 +431,10 @@ class Parser : ParserBase {
     ast::Call call;
     if (accept("(")) {
       call.tuple = true;
-      while (!at(")")) {
+      do {
+        if (!call.results.empty() && at(")")) break;  // a trailing comma
         call.results.push_back(expect_name("a result's name"));
-        if (!accept(",")) break;
-      }
+      } while (accept(","));
       expect(")", "after the results");
     } else {
       call.results.push_back(expect_name("the result's name"));
@@ -568,6 +580,11 @@ class Parser : ParserBase {
 }  // namespace
 
 Result<ast::File> parse(std::shared_ptr<const Source> source) {
+  if (source->text.size() > kMaxText) {
+    return Diagnostic{.kind = DiagnosticKind::Syntax,
+                      .message = fmt::format("`{}` has {} bytes, more than 2^30", source->name,
+                                             source->text.size())};
+  }
   return Parser(std::move(source)).run();
 }
 

@@ -71,6 +71,7 @@ class ParserBase {
   ast::ExprPtr parse_number(const Token& token);
   ast::ExprPtr parse_call(const Token& token);
   ast::ExprPtr binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b);
+  ast::ExprPtr finish(const Token& token, ast::Expr expr);
 
   int depth_ = 0;
 };

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,8 @@ namespace solar::ir {
 namespace {
 
 constexpr int kMaxDepth = 200;
+constexpr int32_t kMaxHeight = 500;
+constexpr size_t kMaxOperands = 1000;
 constexpr size_t kMaxErrors = 50;
 
 }  // namespace
@@ -62,8 +65,9 @@ const Token& ParserBase::expect(std::string_view text, const char* where) {
 ast::Name ParserBase::expect_name(const char* what) {
   const Token& token = peek();
   if (token.kind == TokenKind::Keyword) {
-    fail(token, fmt::format("expected {}, found the reserved word `{}`", what, token.text),
-         fmt::format("to use it as a name, write it in backquotes: ``{}``", token.text));
+    fail(
+        token, fmt::format("expected {}, found the reserved word `{}`", what, token.text),
+        fmt::format("a reserved word used as a name stands in backquotes: `` `{}` ``", token.text));
   }
   if (token.kind != TokenKind::Name) {
     fail(token, fmt::format("expected {}, found {}", what, describe(token)));
@@ -78,6 +82,8 @@ Span ParserBase::span_from(int32_t begin) const {
 }
 
 void ParserBase::report(Diagnostic diagnostic) {
+  // Enclosing blocks that end at the same wrong token would repeat it.
+  if (!errors_.empty() && errors_.back().span.begin == diagnostic.span.begin) return;
   if (errors_.size() < kMaxErrors) errors_.push_back(std::move(diagnostic));
 }
 
@@ -93,13 +99,27 @@ ast::ExprPtr ParserBase::parse_expr() {
   return parse_or();
 }
 
+/// The expression, once its tree is known to be neither too high nor too wide.
+ast::ExprPtr ParserBase::finish(const Token& token, ast::Expr expr) {
+  for (const ast::ExprPtr& operand : expr.operands)
+    expr.height = std::max(expr.height, operand->height + 1);
+  for (const ast::Subscript& s : expr.subscripts) {
+    if (s.expr) expr.height = std::max(expr.height, s.expr->height + 1);
+  }
+  if (expr.height > kMaxHeight || expr.operands.size() > kMaxOperands ||
+      expr.subscripts.size() > kMaxOperands) {
+    fail(token, "the expression is too large", "split it over several kernels");
+  }
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
 ast::ExprPtr ParserBase::binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b) {
   ast::Expr expr;
   expr.kind = ast::ExprKind::Binary;
   expr.text = op.text;
   expr.span = {source_, a->span.begin, b->span.end};
   expr.operands = {std::move(a), std::move(b)};
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return finish(op, std::move(expr));
 }
 
 ast::ExprPtr ParserBase::parse_or() {
@@ -129,7 +149,7 @@ ast::ExprPtr ParserBase::parse_not() {
   expr.text = "not";
   expr.operands = {parse_not()};
   expr.span = span_from(op.begin);
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return finish(op, std::move(expr));
 }
 
 ast::ExprPtr ParserBase::parse_comparison() {
@@ -138,6 +158,7 @@ ast::ExprPtr ParserBase::parse_comparison() {
     return at("<") || at("<=") || at(">") || at(">=") || at("==") || at("!=");
   };
   if (!at_comparison()) return first;
+  const Token& op = peek();
   ast::Expr expr;
   expr.kind = ast::ExprKind::Chain;
   expr.operands.push_back(first);
@@ -146,7 +167,7 @@ ast::ExprPtr ParserBase::parse_comparison() {
     expr.operands.push_back(parse_sum());
   }
   expr.span = {source_, first->span.begin, expr.operands.back()->span.end};
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return finish(op, std::move(expr));
 }
 
 ast::ExprPtr ParserBase::parse_sum() {
@@ -176,7 +197,7 @@ ast::ExprPtr ParserBase::parse_unary() {
   expr.text = "-";
   expr.operands = {parse_unary()};
   expr.span = span_from(op.begin);
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return finish(op, std::move(expr));
 }
 
 ast::ExprPtr ParserBase::parse_number(const Token& token) {
@@ -242,7 +263,7 @@ ast::ExprPtr ParserBase::parse_primary() {
     expr.kind = ast::ExprKind::Read;
     expr.subscripts = parse_subscripts();
     expr.span = span_from(token.begin);
-    return std::make_shared<const ast::Expr>(std::move(expr));
+    return finish(token, std::move(expr));
   }
   expr.kind = ast::ExprKind::Name;
   return std::make_shared<const ast::Expr>(std::move(expr));
@@ -260,7 +281,7 @@ ast::ExprPtr ParserBase::parse_call(const Token& token) {
   }
   expect(")", "to close the arguments");
   expr.span = span_from(token.begin);
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return finish(token, std::move(expr));
 }
 
 std::vector<ast::Subscript> ParserBase::parse_subscripts() {

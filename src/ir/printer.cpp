@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "ir/lexer.h"
 
@@ -39,7 +40,7 @@ std::string subscripts_text(const std::vector<ast::Subscript>& subscripts) {
   bool plain = true;
   std::vector<std::string> parts;
   for (const ast::Subscript& s : subscripts) {
-    parts.push_back(s.expr ? expr_text(*s.expr, kOr) : "*" + s.pack);
+    parts.push_back(s.expr ? expr_text(*s.expr, kOr) : "*" + name_text(s.pack));
     plain = plain && parts.back().find(' ') == std::string::npos && s.expr;
   }
   return fmt::format("[{}]", fmt::join(parts, plain ? "," : ", "));
@@ -56,7 +57,7 @@ std::string plain_expr(const ast::Expr& expr) {
     case ast::ExprKind::Prev:
       return "prev";
     case ast::ExprKind::Name:
-      return element_type_named(expr.text) ? expr.text : name_text(expr.text);
+      return name_text(expr.text);
     case ast::ExprKind::Read:
       return name_text(expr.text) + subscripts_text(expr.subscripts);
     case ast::ExprKind::Call: {
@@ -95,7 +96,9 @@ std::string expr_text(const ast::Expr& expr, int least) {
 }
 
 std::string element_text(const ast::ElementRef& element) {
-  return element.wide ? fmt::format("wide({})", element.name) : element.name;
+  const std::string name =
+      element_type_named(element.name) ? element.name : name_text(element.name);
+  return element.wide ? fmt::format("wide({})", name) : name;
 }
 
 std::string declaration_text(const ast::Declaration& d) {
@@ -110,7 +113,7 @@ std::string axes_text(const std::vector<ast::Axis>& axes) {
         parts.emplace_back("1");
         break;
       case ast::Axis::Kind::Pack:
-        parts.push_back("*" + axis.name);
+        parts.push_back("*" + name_text(axis.name));
         break;
       case ast::Axis::Kind::Group:
         parts.push_back(fmt::format("({})", axes_text(axis.group)));
@@ -227,7 +230,7 @@ class Printer {
     std::vector<std::string> ports;
     for (const ast::Port& port : p.ports) {
       std::string text = fmt::format("{} {}", name(port.role), declaration_text(port.declaration));
-      if (port.role == Role::Const) {
+      if (port.role == Role::Const || !port.values.empty()) {
         std::vector<std::string> values;
         for (const ast::ExprPtr& value : port.values) values.push_back(to_text(*value));
         text += fmt::format(" = [{}]", fmt::join(values, ", "));
@@ -264,9 +267,26 @@ class Printer {
     if (op.at) head += fmt::format(" at \"{}\"", *op.at);
     if (op.module) head += fmt::format(" module \"{}\"", *op.module);
     if (op.nominal) head += " nominal " + to_text(*op.nominal);
+    if (const auto body = short_body(op.block)) {
+      const std::string one = fmt::format("{} {{ {} }}", head, *body);
+      if (static_cast<size_t>(indent) * 2 + one.size() <= kWidth) return line(indent, one);
+    }
     line(indent, head + " {");
     block(op.block, indent + 1);
     line(indent, "}");
+  }
+
+  /// The one statement of a block without comments, if it prints as one line.
+  static std::optional<std::string> short_body(const ast::Block& body) {
+    if (body.statements.size() != 1 || !body.trailing_comments.empty()) return std::nullopt;
+    const ast::Statement& statement = body.statements.front();
+    if (!statement.comments.empty() || std::holds_alternative<ast::Op>(statement.body))
+      return std::nullopt;
+    Printer printer;
+    printer.block(body, 0);
+    if (printer.out.find('\n') != printer.out.size() - 1) return std::nullopt;
+    printer.out.pop_back();
+    return std::move(printer.out);
   }
 
   void print(const ast::Kernel& kernel, int indent) {
@@ -277,7 +297,8 @@ class Printer {
     std::vector<std::string> loops;
     for (const ast::Loop& loop : kernel.loops) {
       if (loop.pack) {
-        loops.push_back(fmt::format("*{}:*{}", loop.name.text, loop.pack_extent.text));
+        loops.push_back(
+            fmt::format("*{}:*{}", name_text(loop.name.text), name_text(loop.pack_extent.text)));
         continue;
       }
       const char* order = loop.order == ast::Loop::Order::Ascending    ? "seq "
@@ -370,10 +391,10 @@ std::string to_text(const ast::Expr& expr) { return expr_text(expr, kOr); }
 std::string to_text(const ast::Type& type) {
   std::vector<std::string> extents;
   for (const ast::Extent& extent : type.extents) {
-    extents.push_back(extent.pack.empty() ? to_text(*extent.expr) : "*" + extent.pack);
+    extents.push_back(extent.pack.empty() ? to_text(*extent.expr) : "*" + name_text(extent.pack));
   }
   return fmt::format("{}[{}]{}", element_text(type.element), fmt::join(extents, ", "),
-                     type.storage.empty() ? "" : " as " + type.storage);
+                     type.storage.empty() ? "" : " as " + name_text(type.storage));
 }
 
 std::string print(const ast::File& file) {

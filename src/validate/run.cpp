@@ -64,81 +64,100 @@ exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& gol
   return inputs;
 }
 
+void note_once(Outcome& outcome, const std::string& note) {
+  if (std::find(outcome.notes.begin(), outcome.notes.end(), note) == outcome.notes.end()) {
+    outcome.notes.push_back(note);
+  }
+}
+
+/// The original itself is off from its float64 run by more than the tolerance.
+bool ill_conditioned(const std::vector<Expected>& pairs, double eps, int64_t reduction) {
+  return std::any_of(pairs.begin(), pairs.end(), [&](const Expected& pair) {
+    return pair.reference != nullptr && !compare(*pair.reference, *pair.golden, eps, reduction).equal;
+  });
+}
+
+void add_comparison(const Expected& pair, const Run& run, const Comparison& c, Outcome& outcome) {
+  outcome.max_abs_error = std::max(outcome.max_abs_error, c.max_abs_error);
+  outcome.max_rel_error = std::max(outcome.max_rel_error, c.max_rel_error);
+  if (c.worst_tolerance_share >= outcome.worst_tolerance_share && !c.worst_place.empty()) {
+    outcome.worst_tolerance_share = c.worst_tolerance_share;
+    outcome.worst_place = pair.name + c.worst_place;
+  }
+  if (c.equal || outcome.status == "failed") return;
+  outcome.status = "failed";
+  outcome.reason = fmt::format(
+      "output `{}` differs from the original in {} of {} elements ({} inputs, seed {}); the worst is {}{}",
+      pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
+}
+
 }  // namespace
 
-Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
-                                const frontend::SourceRequest& request,
-                                const frontend::TracedProgram& trace,
-                                const ir::VerifiedProgram& program, const std::vector<Run>& runs,
-                                const std::string& folder, const Options& options) {
+Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                            const frontend::TracedProgram& trace, const Run& run,
+                            const std::string& folder, const Options& options) {
+  if (options.progress) {
+    options.progress(fmt::format("validate: {} inputs, seed {}", run.distribution, run.seed));
+  }
+  frontend::GoldenRequest golden_request;
+  golden_request.program = request;
+  golden_request.ports = trace.ports;
+  golden_request.constants_path = trace.constants_path;
+  golden_request.seed = run.seed;
+  golden_request.distribution = run.distribution;
+  golden_request.out = fmt::format("{}/golden.safetensors", folder);
+  SOLAR_TRY(const frontend::GoldenFile file,
+            frontend::golden(pool, golden_request, options.limits, {options.cancel, {}}));
+  Golden golden;
+  golden.run = run;
+  golden.isolated = file.isolated;
+  SOLAR_TRY(golden.tensors, exec::read_tensors(file.path));
+  ::unlink(file.path.c_str());
+  return golden;
+}
+
+Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden, const Options& options,
+                         Outcome& outcome) {
   const double eps = coarsest_epsilon(*program);
   const int64_t reduction = longest_reduction(*program);
-  const auto executor = exec::interpreter();
-  outcome.status = "passed";
+  exec::RunOptions run_options;
+  run_options.memory_limit = options.full_bytes;
+  run_options.cancel = options.cancel;
+  SOLAR_TRY(const exec::Outputs outputs,
+            exec::interpreter()->run(program, inputs_of(*program, golden.tensors), run_options));
+  auto pairs = pair_up(*program, golden.tensors, outputs);
+  if (!pairs) {
+    outcome.status = "failed";
+    outcome.reason = pairs.error().front().message;
+    return Done{};
+  }
+  if (golden.run.distribution != "example" && ill_conditioned(*pairs, eps, reduction)) {
+    note_once(outcome, fmt::format("{} inputs: the original itself is off from float64 by more than the tolerance; "
+                                   "not used",
+                                   golden.run.distribution));
+    return Done{};
+  }
+  if (outcome.status == "skipped") outcome.status = "passed";
+  for (const Expected& pair : *pairs) {
+    add_comparison(pair, golden.run, compare(*pair.golden, *pair.actual, eps, reduction), outcome);
+  }
+  ++outcome.seeds;
+  auto& used = outcome.distributions;
+  if (std::find(used.begin(), used.end(), golden.run.distribution) == used.end()) {
+    used.push_back(golden.run.distribution);
+  }
+  if (!golden.isolated) note_once(outcome, "not isolated from the network");
+  return Done{};
+}
+
+Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                                const frontend::TracedProgram& trace, const ir::VerifiedProgram& program,
+                                const std::vector<Run>& runs, const std::string& folder, const Options& options) {
   for (const Run& run : runs) {
-    if (options.progress)
-      options.progress(fmt::format("validate: {} inputs, seed {}", run.distribution, run.seed));
-    frontend::GoldenRequest golden_request;
-    golden_request.program = request;
-    golden_request.ports = trace.ports;
-    golden_request.constants_path = trace.constants_path;
-    golden_request.seed = run.seed;
-    golden_request.distribution = run.distribution;
-    golden_request.out = fmt::format("{}/golden.safetensors", folder);
-    SOLAR_TRY(const frontend::GoldenFile file,
-              frontend::golden(pool, golden_request, options.limits, {options.cancel, {}}));
-    SOLAR_TRY(exec::NamedTensors golden, exec::read_tensors(file.path));
-    ::unlink(file.path.c_str());
-    exec::RunOptions run_options;
-    run_options.memory_limit = options.full_bytes;
-    run_options.cancel = options.cancel;
-    auto outputs = executor->run(program, inputs_of(*program, golden), run_options);
-    if (!outputs) return std::move(outputs.error());
-    auto pairs = pair_up(*program, golden, *outputs);
-    if (!pairs) {
-      outcome.status = "failed";
-      outcome.reason = pairs.error().front().message;
-      return outcome;
-    }
-    bool ill = false;
-    for (const Expected& pair : *pairs) {
-      if (pair.reference == nullptr || run.distribution == "example") continue;
-      ill = ill || !compare(*pair.reference, *pair.golden, eps, reduction).equal;
-    }
-    if (ill) {
-      outcome.notes.push_back(
-          fmt::format("{} inputs: the original itself is off from float64 by more than the "
-                      "tolerance; not used",
-                      run.distribution));
-      continue;
-    }
-    for (const Expected& pair : *pairs) {
-      const Comparison c = compare(*pair.golden, *pair.actual, eps, reduction);
-      outcome.max_abs_error = std::max(outcome.max_abs_error, c.max_abs_error);
-      outcome.max_rel_error = std::max(outcome.max_rel_error, c.max_rel_error);
-      if (c.worst_tolerance_share >= outcome.worst_tolerance_share && !c.worst_place.empty()) {
-        outcome.worst_tolerance_share = c.worst_tolerance_share;
-        outcome.worst_place = pair.name + c.worst_place;
-      }
-      if (!c.equal && outcome.status == "passed") {
-        outcome.status = "failed";
-        outcome.reason = fmt::format(
-            "output `{}` differs from the original in {} of {} elements ({} inputs, seed {}); "
-            "the worst is {}{}",
-            pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
-      }
-    }
-    ++outcome.seeds;
-    if (std::find(outcome.distributions.begin(), outcome.distributions.end(), run.distribution) ==
-        outcome.distributions.end()) {
-      outcome.distributions.push_back(run.distribution);
-    }
-    if (!file.isolated && std::find(outcome.notes.begin(), outcome.notes.end(),
-                                    "not isolated from the network") == outcome.notes.end()) {
-      outcome.notes.push_back("not isolated from the network");
-    }
-    if (outcome.example.empty() && run.distribution == "example")
-      outcome.example = std::move(golden);
+    SOLAR_TRY(Golden golden, run_original(pool, request, trace, run, folder, options));
+    SOLAR_TRY(const Done done, compare_run(program, golden, options, outcome));
+    static_cast<void>(done);
+    if (outcome.example.empty() && run.distribution == "example") outcome.example = std::move(golden.tensors);
     if (outcome.status == "failed") break;
   }
   return outcome;

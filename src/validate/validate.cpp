@@ -267,15 +267,29 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
   return outcome;
 }
 
-Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                              const ir::VerifiedProgram& program, const std::string& folder,
-                              const Options& options) {
+Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
+                                                   const frontend::SourceRequest& request,
+                                                   const std::vector<ir::VerifiedProgram>& programs,
+                                                   const std::string& folder, const Options& options) {
   SOLAR_TRY(const Traced traced, trace_source(pool, request, folder, options));
-  if (!fits_full(program, options)) return too_large(program);
-  Outcome outcome;
-  outcome.method = "full";
-  return run_and_compare(std::move(outcome), pool, request, traced.trace, program,
-                         runs_for(program), folder, options);
+  std::vector<Result<Outcome>> outcomes;
+  for (const ir::VerifiedProgram& program : programs) {
+    Outcome outcome;
+    outcome.method = "full";
+    outcomes.emplace_back(std::move(outcome));
+    if (!fits_full(program, options)) outcomes.back() = too_large(program);
+  }
+  for (const Run& run : runs_for(*traced.program)) {
+    const auto pending = [](const Result<Outcome>& o) { return o && o->status != "failed"; };
+    if (std::none_of(outcomes.begin(), outcomes.end(), pending)) break;
+    SOLAR_TRY(const Golden golden, run_original(pool, request, traced.trace, run, folder, options));
+    for (size_t i = 0; i < programs.size(); ++i) {
+      if (!pending(outcomes[i])) continue;
+      auto done = compare_run(programs[i], golden, options, *outcomes[i]);
+      if (!done) outcomes[i] = std::move(done.error());
+    }
+  }
+  return outcomes;
 }
 
 }  // namespace solar::validate

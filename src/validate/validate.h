@@ -60,10 +60,11 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
                                const Traced& traced, const std::string& folder,
                                const Options& options);
 
-/// Runs a program written by somebody else against the original, at the source's own sizes (after
-/// overrides).
-Result<Outcome> check_against(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                              const ir::VerifiedProgram& program, const std::string& folder,
-                              const Options& options);
+/// Runs programs written by somebody else against the original, at the source's own sizes (after overrides). The
+/// original runs once for all of them. One result per program; the outer error is one of the original itself.
+Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
+                                                   const frontend::SourceRequest& request,
+                                                   const std::vector<ir::VerifiedProgram>& programs,
+                                                   const std::string& folder, const Options& options);
 
 }  // namespace solar::validate

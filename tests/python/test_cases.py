@@ -89,9 +89,10 @@ def test_sidecar_equals_a_loop_nest(case: Path) -> None:
 
 def test_analysis_equals_the_sidecar(solar: Any, case: Path) -> None:
     result = solar("analyze", str(case), "--arch", "h100-sxm", "--json", "-")
-    assert result.returncode == 0, result.stderr
+    assert result.returncode in (0, 1), result.stderr
     report = json.loads(result.stdout)
-    assert report["validation"]["status"] == "passed"
+    assert report["validation"]["status"] == "passed", report["validation"]
+    assert result.returncode == 0, result.stderr
     expected = sidecar(case)
     totals = report["totals"]
     assert {name: totals[name] for name in COUNTS} == {name: expected[name] for name in COUNTS}

@@ -81,6 +81,17 @@ program scans(input x: f32[B, T]) -> (y, r, p, best, place, low, where_low, late
   slice back = x[1, reverse]
 }
 """,
+    "attention": """
+program attention(input q: f32[B, H, S, D], input k: f32[B, H, S, D], input v: f32[B, H, S, D]) -> (s, m, p, z, u) {
+  dims B = 2, H = 3, S = 9, D = 4
+  kernel s: f32[B, H, S, S] { for b:B, h:H, i:S, j:S, d:D where j <= i   s[b,h,i,j] += q[b,h,i,d] * k[b,h,j,d] }
+  kernel m: f32[B, H, S] { for b:B, h:H, i:S, j:S where j <= i   m[b,h,i] max= 0.5 * s[b,h,i,j]   init -inf }
+  kernel p: f32[B, H, S, S] {
+    for b:B, h:H, i:S, j:S where j <= i   p[b,h,i,j] = exp(0.5 * s[b,h,i,j] - m[b,h,i])   else 0 }
+  kernel z: f32[B, H, S] { for b:B, h:H, i:S, j:S where j <= i   z[b,h,i] += p[b,h,i,j] }
+  kernel u: f32[B, H, S, D] { for b:B, h:H, i:S, d:D, j:S where j <= i   u[b,h,i,d] += p[b,h,i,j] * v[b,h,j,d] }
+}
+""",
     "functions": """
 fn soft<*L, N, type T>(x: T[*L, N]) -> (y) {
   kernel m: T[*L] { for *l:*L, n:N   m[*l] max= x[*l, n] }

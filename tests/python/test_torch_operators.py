@@ -43,6 +43,7 @@ def run(solar: Solar, tmp_path: Path):
 ALL_FAMILIES = {**FAMILIES, **CORE_FAMILIES}
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what torch advises about these calls does not matter here
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 def test_family(family: str, run) -> None:
     cases = list(ALL_FAMILIES[family](Generator(SEED)))

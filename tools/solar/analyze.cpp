@@ -15,8 +15,8 @@ int analyze(SourceOptions& options) {
   const auto found = driver::analyze(options.analyze, env);
   if (!found) return report(found.error());
   clear_progress();
-  if (!options.json.empty()) {
-    const auto written = write_file(options.json, report::render_json(*found));
+  if (options.json) {
+    const auto written = write_file(*options.json, report::render_json(*found));
     if (!written) return report(written.error());
   }
   if (options.json != "-") {

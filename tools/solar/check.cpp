@@ -3,6 +3,7 @@
 #include "base/diagnostic_json.h"
 #include "base/file.h"
 #include "command.h"
+#include "frontend/source_name.h"
 #include "frontend/temporary_folder.h"
 #include "ir/verify.h"
 #include "nlohmann/json.hpp"
@@ -12,73 +13,99 @@ namespace {
 
 struct Check {
   SourceOptions options = {};
+  std::vector<std::string> paths = {};
   std::string against = {};
   bool json = false;
 };
 
-/// Compares the program with the original; reports and gives the exit code.
-int compare(const ir::VerifiedProgram& program, Check& check, const driver::Environment& env) {
-  const auto against = [&]() -> Result<validate::Outcome> {
+/// A file that verified.
+struct Verified {
+  std::string path;
+  ir::VerifiedProgram program;
+};
+
+Diagnostic mismatch(const std::string& path, const std::string& reason) {
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::ValidationFailed;
+  diagnostic.message = fmt::format("{}: {}", path, reason);
+  return diagnostic;
+}
+
+/// Compares the programs with the original; reports and gives the exit code.
+int compare(const std::vector<Verified>& verified, const Check& check, const driver::Environment& env) {
+  std::vector<ir::VerifiedProgram> programs;
+  for (const Verified& v : verified) programs.push_back(v.program);
+  const auto against = [&]() -> Result<std::vector<Result<validate::Outcome>>> {
+    SOLAR_TRY([[maybe_unused]] const Done readable, frontend::check_source_name(check.against));
+    SOLAR_TRY([[maybe_unused]] const Done found, env.check_root());
     SOLAR_TRY(frontend::WorkerPool pool, frontend::WorkerPool::start(env.pool_options()));
     SOLAR_TRY(const frontend::TemporaryFolder folder, frontend::TemporaryFolder::make());
     const frontend::SourceRequest request = {check.against, check.options.analyze.overrides};
-    return validate::check_against(pool, request, program, folder.path(),
-                                   check.options.analyze.validation);
+    return validate::check_against(pool, request, programs, folder.path(), check.options.analyze.validation);
   };
-  const auto outcome = against();
-  if (!outcome) return report(outcome.error());
+  const auto outcomes = against();
+  if (!outcomes) return report(outcomes.error());
   clear_progress();
-  if (outcome->status != "passed") {
-    Diagnostic mismatch;
-    mismatch.kind = DiagnosticKind::ValidationFailed;
-    mismatch.message = outcome->reason;
-    return report(Diagnostics{mismatch});
+  int code = kDone;
+  for (size_t i = 0; i < verified.size(); ++i) {
+    const Result<validate::Outcome>& outcome = (*outcomes)[i];
+    if (!outcome) {
+      code = std::max(code, report(outcome.error()));
+    } else if (outcome->status != "passed") {
+      const std::string reason = outcome->reason.empty() ? "no run could be compared" : outcome->reason;
+      code = std::max(code, report(Diagnostics{mismatch(verified[i].path, reason)}));
+    } else {
+      fmt::print("{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n", verified[i].path,
+                 check.against, outcome->seeds, fmt::join(outcome->distributions, ", "),
+                 outcome->worst_tolerance_share);
+    }
   }
-  fmt::print("{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n",
-             check.options.analyze.source, check.against, outcome->seeds,
-             fmt::join(outcome->distributions, ", "), outcome->worst_tolerance_share);
-  return kDone;
+  return code;
 }
 
-int check_file(Check& check) {
+int check_files(Check& check) {
   const driver::Environment env = environment();
   if (const int wrong = finish(check.options, env)) return wrong;
-  const std::string& path = check.options.analyze.source;
-  auto text = read_file(path);
-  if (!text) return report(text.error());
-  const auto program = ir::verify_text(*text, {check.options.analyze.bindings}, path);
-  if (check.json) {
-    fmt::print("{}\n", (program ? nlohmann::json::array() : to_json(program.error())).dump(2));
-    return program ? kDone : kProblem;
+  std::vector<Verified> verified;
+  Diagnostics problems;
+  for (const std::string& path : check.paths) {
+    auto text = read_file(path);
+    auto program = text ? ir::verify_text(*text, {check.options.analyze.bindings}, path)
+                        : Result<ir::VerifiedProgram>(text.error());
+    if (program) {
+      verified.push_back({path, *program});
+    } else {
+      problems.insert(problems.end(), program.error().begin(), program.error().end());
+    }
   }
-  if (!program) return report(program.error());
-  if (!check.against.empty()) return compare(*program, check, env);
-  fmt::print("{}: ok, {} statements, {} outputs\n", path, (*program)->statements.size(),
-             (*program)->outputs.size());
-  return kDone;
+  if (check.json) {
+    fmt::print("{}\n", to_json(problems).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return problems.empty() ? kDone : kProblem;
+  }
+  int code = problems.empty() ? static_cast<int>(kDone) : report(problems);
+  if (!check.against.empty()) {
+    return verified.empty() ? code : std::max(code, compare(verified, check, env));
+  }
+  for (const Verified& v : verified) {
+    fmt::print("{}: ok, {} statements, {} outputs\n", v.path, v.program->statements.size(), v.program->outputs.size());
+  }
+  return code;
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Run& run) {
-  auto* command =
-      app.add_subcommand("check", "verify an .alir file, and compare it with an original");
+  auto* command = app.add_subcommand("check", "verify .alir files, and compare them with an original");
   auto check = std::make_shared<Check>();
-  command->add_option("FILE", check->options.analyze.source, "the .alir file")->required();
+  command->add_option("FILE", check->paths, "the .alir files")->required();
   command->add_option("--against", check->against, "the original: FILE.py or FILE.py:NAME");
-  command->add_option("--bind", check->options.bindings, "set a free dim of the program: D=N")
+  command->add_option("--bind", check->options.bindings, "set a free dim of the program: D=N")->delimiter(',');
+  command->add_option("--set", check->options.overrides, "replace an integer constant of the original: NAME=N")
       ->delimiter(',');
-  command
-      ->add_option("--set", check->options.overrides,
-                   "replace an integer constant of the original: NAME=N")
-      ->delimiter(',');
-  command->add_option("--memory-limit", check->options.memory_gib,
-                      "GiB that one run may take (default 10)");
-  command->add_option("--timeout", check->options.timeout_s,
-                      "seconds that one run of the source may take");
+  add_limit_options(*command, check->options);
   command->add_flag("--json", check->json, "print the diagnostics as JSON");
   command->footer("example: solar check softmax.alir --against model.py");
-  command->callback([&run, check] { run = [check] { return check_file(*check); }; });
+  command->callback([&run, check] { run = [check] { return check_files(*check); }; });
 }
 
 }  // namespace solar::cli

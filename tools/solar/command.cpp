@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <set>
 
 #include "base/diagnostic_text.h"
 
@@ -17,11 +21,70 @@ namespace {
 std::atomic<bool> cancelled = false;
 bool progress_shown = false;
 
+constexpr unsigned kInterruptSeconds = 10;
+
+/// Asks for an orderly end. The second ctrl-C does not wait for it, nor does the program for ever.
 void on_interrupt(int) {
-  if (cancelled.exchange(true)) std::_Exit(kInterrupted);  // the second ctrl-C does not wait
+  if (cancelled.exchange(true)) std::_Exit(kInterrupted);
+  ::alarm(kInterruptSeconds);
+}
+
+void on_alarm(int) { std::_Exit(kInterrupted); }
+
+/// A finite number above 0 and at most `largest`.
+CLI::Validator positive_up_to(double largest, const char* unit) {
+  const auto check = [largest, unit](const std::string& text) {
+    double value = 0;
+    const char* last = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), last, value);
+    const bool number = parsed.ec == std::errc{} && parsed.ptr == last;
+    if (number && value > 0 && value <= largest) return std::string();
+    return fmt::format("`{}` is not a number of {} above 0 and up to {:g}", text, unit, largest);
+  };
+  return {check, "NUMBER"};
+}
+
+/// What keeps `path` from being written, as errno says it, or 0.
+int write_obstacle(const std::string& path, const std::string& folder) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return EISDIR;
+    if (!S_ISREG(info.st_mode)) return ::access(path.c_str(), W_OK) == 0 ? 0 : errno;
+  }
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 }  // namespace
+
+void print_error(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+bool flush_out() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::OutputFile;
+  diagnostic.message = fmt::format("cannot write to standard output{}{}", errno != 0 ? ": " : "",
+                                   errno != 0 ? std::strerror(errno) : "");
+  report(Diagnostics{diagnostic});
+  return false;
+}
+
+Result<Done> check_output_path(const std::string& path) {
+  if (path == "-") return Done{};
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int obstacle = write_obstacle(path, folder);
+  if (obstacle == 0) return Done{};
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::OutputFile;
+  diagnostic.message = fmt::format("cannot write `{}`: {}", path, std::strerror(obstacle));
+  diagnostic.hint = obstacle == ENOENT ? fmt::format("make its folder first: mkdir -p {}", folder)
+                                       : "name a file in a folder that can be written";
+  return diagnostic;
+}
 
 bool use_colour(int fd) {
   const char* no_color = std::getenv("NO_COLOR");
@@ -37,19 +100,20 @@ int terminal_width(int fd) {
 
 void clear_progress() {
   if (!progress_shown) return;
-  fmt::print(stderr, "\r\x1b[K");
+  print_error("\r\x1b[K");
   progress_shown = false;
 }
 
 driver::Environment environment() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGHUP, on_interrupt);
+  std::signal(SIGALRM, on_alarm);
   driver::Environment environment = driver::environment_of_process();
   environment.cancel = &cancelled;
   if (::isatty(STDERR_FILENO) == 1) {
     environment.progress = [](const std::string& what) {
-      fmt::print(stderr, "\r\x1b[K{} ...", what);
-      std::fflush(stderr);
+      print_error(fmt::format("\r\x1b[K{} ...", what));
       progress_shown = true;
     };
   }
@@ -58,7 +122,7 @@ driver::Environment environment() {
 
 int report(const Diagnostics& diagnostics) {
   clear_progress();
-  fmt::print(stderr, "{}", render_text(diagnostics, use_colour(STDERR_FILENO)));
+  print_error(render_text(diagnostics, use_colour(STDERR_FILENO)));
   if (!has_errors(diagnostics)) return kDone;
   const auto any = [&](DiagnosticKind kind) {
     return std::any_of(diagnostics.begin(), diagnostics.end(),
@@ -89,13 +153,20 @@ void add_source_options(CLI::App& command, SourceOptions& options) {
   command.add_flag("--no-validate", options.no_validate, "do not run the original for comparison");
   command.add_flag("--require-validated", options.require_validated,
                    "exit with 1 unless validation passed");
-  command
-      .add_option("--memory-limit", options.memory_gib, "GiB that one run may take (default 10)")
-      ->check(CLI::PositiveNumber);
+  add_limit_options(command, options);
+}
+
+void add_memory_limit(CLI::App& command, double& gib) {
+  command.add_option("--memory-limit", gib, "GiB that one run may take (default 10)")
+      ->check(positive_up_to(1e6, "GiB"));
+}
+
+void add_limit_options(CLI::App& command, SourceOptions& options) {
+  add_memory_limit(command, options.memory_gib);
   command
       .add_option("--timeout", options.timeout_s,
                   "seconds that one run of the source may take (default 300)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_up_to(1e7, "seconds"));
 }
 
 void add_rate_options(CLI::App& command, SourceOptions& options) {
@@ -117,6 +188,10 @@ bool parse_pairs(const std::vector<std::string>& texts, const char* option,
     const char* first = text.data() + std::min(text.size(), equals + 1);
     const char* last = text.data() + text.size();
     const auto parsed = std::from_chars(first, last, value);
+    if (equals != std::string::npos && parsed.ec == std::errc::result_out_of_range) {
+      usage_error(fmt::format("`{} {}`: the value does not fit 64 bits", option, text));
+      return false;
+    }
     if (equals == std::string::npos || equals == 0 || parsed.ec != std::errc{} ||
         parsed.ptr != last) {
       usage_error(fmt::format("`{} {}` is not NAME=INTEGER", option, text),
@@ -127,9 +202,20 @@ bool parse_pairs(const std::vector<std::string>& texts, const char* option,
       usage_error(fmt::format("`{} {}`: the value must be at least 1", option, text));
       return false;
     }
-    pairs[text.substr(0, equals)] = value;
+    const auto [at, added] = pairs.emplace(text.substr(0, equals), value);
+    if (!added && at->second != value) {
+      usage_error(fmt::format("`{}` gives `{}` two values, {} and {}", option, at->first,
+                              at->second, value));
+      return false;
+    }
   }
   return true;
+}
+
+/// Names given twice count once.
+static void remove_repeated(std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  std::erase_if(names, [&](const std::string& name) { return !seen.insert(name).second; });
 }
 
 int finish(SourceOptions& options, const driver::Environment& environment) {
@@ -153,9 +239,18 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
     return usage_error(fmt::format("`--cache {}` is not supported yet", options.cache),
                        "only cold is");
   }
+  if (!analyze.overrides.empty() && analyze.source.ends_with(".alir")) {
+    return usage_error("`--set` replaces constants of a Python source, an .alir file has none",
+                       "`--bind D=N` sets a free dim");
+  }
   if (options.no_validate && options.require_validated) {
     return usage_error("--no-validate and --require-validated exclude each other");
   }
+  if (options.json) {
+    const auto writable = check_output_path(*options.json);
+    if (!writable) return report(writable.error());
+  }
+  remove_repeated(analyze.archs);
   analyze.policy.precision = *precision;
   analyze.policy.strict = options.strict;
   analyze.validate = !options.no_validate;

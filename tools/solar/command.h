@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ void add_doctor(CLI::App& app, Run& run);
 int report(const Diagnostics& diagnostics);
 int usage_error(const std::string& message, const std::string& hint = {});
 
+/// Writes to stderr; where that fails there is nobody to tell.
+void print_error(const std::string& text);
+/// Sends on what was printed to standard output. False after an error was printed.
+bool flush_out();
+
 bool use_colour(int fd);
 int terminal_width(int fd);
 
@@ -64,10 +70,13 @@ struct SourceOptions {
   bool require_validated = false;
   double memory_gib = 10;
   double timeout_s = 300;
-  std::string json = {};
+  std::optional<std::string> json = {};
 };
 
 void add_source_options(CLI::App& command, SourceOptions& options);
+/// --timeout and --memory-limit.
+void add_limit_options(CLI::App& command, SourceOptions& options);
+void add_memory_limit(CLI::App& command, double& gib);
 void add_rate_options(CLI::App& command, SourceOptions& options);
 
 /// Completes `options.analyze`; a nonzero exit code after an error was printed.
@@ -76,6 +85,9 @@ int finish(SourceOptions& options, const driver::Environment& environment);
 /// `N=3` pairs. False after an error was printed.
 bool parse_pairs(const std::vector<std::string>& texts, const char* option,
                  std::map<std::string, int64_t>& pairs);
+
+/// Refuses, before the work, a file that could not be written after it. `-` is standard output.
+Result<Done> check_output_path(const std::string& path);
 
 /// The exit code that a validation status means under the options.
 int validation_exit(const report::Validation& validation, const SourceOptions& options);

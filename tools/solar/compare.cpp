@@ -16,8 +16,8 @@ int compare(SourceOptions& options) {
   clear_progress();
   const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
                                     .colour = use_colour(STDOUT_FILENO)};
-  const auto written = options.json.empty() ? write_file("-", report::render_compare(*found, text))
-                                            : write_file(options.json, report::render_json(*found));
+  const auto written = options.json ? write_file(*options.json, report::render_json(*found))
+                                            : write_file("-", report::render_compare(*found, text));
   if (!written) return report(written.error());
   return validation_exit(found->validation, options);
 }

@@ -55,8 +55,8 @@ int inverse(SourceOptions& options, const Target& target) {
   clear_progress();
   const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
                                     .colour = use_colour(STDOUT_FILENO)};
-  const auto written = options.json.empty() ? write_file("-", report::render_text(*found, text))
-                                            : write_file(options.json, report::render_json(*found));
+  const auto written = options.json ? write_file(*options.json, report::render_json(*found))
+                                            : write_file("-", report::render_text(*found, text));
   if (!written) return report(written.error());
   return validation_exit(found->validation, options);
 }

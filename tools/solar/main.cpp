@@ -1,36 +1,101 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
+#include <new>
+#include <sstream>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "command.h"
 
-int main(int argc, char** argv) {
-  using namespace solar::cli;
-  CLI::App app{
-      "How fast a program could possibly run on given hardware, what limits it, and what would "
-      "help.",
-      "solar"};
+namespace solar::cli {
+namespace {
+
+/// A closed standard descriptor would be taken by the next file that is opened, and then be written to. Standard
+/// output is opened for reading, so that writing to it stays the error that it is.
+void open_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int opened = ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened != fd && opened >= 0) ::close(opened);
+  }
+}
+
+/// Help and version go to standard output; everything else is a wrong usage.
+int usage(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out;
+  std::ostringstream errors;
+  if (app.exit(error, out, errors) == 0) {
+    const auto written = write_file("-", out.str());
+    return written ? static_cast<int>(kDone) : report(written.error());
+  }
+  const CLI::App* inner = &app;
+  while (!inner->get_subcommands().empty()) inner = inner->get_subcommands().front();
+  std::string command = inner->get_name();
+  for (const CLI::App* at = inner->get_parent(); at != nullptr; at = at->get_parent()) {
+    command = at->get_name() + " " + command;
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* sub : inner->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  const std::vector<std::string> left = inner->remaining();
+  if (!names.empty() && !left.empty() && !left.front().starts_with("-")) {
+    const auto near = nearest_names(left.front(), names);
+    return usage_error(fmt::format("`{}` has no command `{}`", command, left.front()),
+                       near.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
+                                    : fmt::format("did you mean {}?", quoted_choices(near)));
+  }
+  return usage_error(error.what(), fmt::format("`{} --help` shows the options", command));
+}
+
+/// The chosen command. What it printed with fmt::print is on its way when this returns.
+int run_command(const Run& run) {
+  const int code = run ? run() : kUsage;
+  return flush_out() || code != kDone ? code : kProblem;
+}
+
+int internal_error(const char* what) {
+  print_error(fmt::format("solar: internal error: {}\nsolar: this is a bug in solar, not in your program\n", what));
+  return kBug;
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App app{"How fast a program could possibly run on given hardware, what limits it, and what would help.", "solar"};
   app.set_version_flag("--version", "solar " SOLAR_VERSION);
   app.require_subcommand(1);
   app.footer("example: solar analyze examples/resnet18.py --arch h100-sxm");
   Run run;
-  for (const AddCommand add : {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run,
-                               add_lift, add_fmt, add_arch, add_explain, add_doctor}) {
+  for (const AddCommand add : {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run, add_lift, add_fmt,
+                               add_arch, add_explain, add_doctor}) {
     add(app, run);
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
+    return usage(app, error);
   }
+  return run_command(run);
+}
+
+}  // namespace
+}  // namespace solar::cli
+
+int main(int argc, char** argv) {
+  using namespace solar::cli;
+  open_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return run ? run() : kUsage;
+    return run_program(argc, argv);
+  } catch (const std::bad_alloc&) {
+    print_error("error[memory-limit]: solar ran out of memory\n");
+    return kLimit;
   } catch (const std::exception& error) {
-    fmt::print(stderr,
-               "solar: internal error: {}\nsolar: this is a bug in solar, not in your program\n",
-               error.what());
-    return kBug;
+    // fmt::print throws where standard output cannot be written.
+    if (std::ferror(stdout) != 0) return flush_out() ? kBug : kProblem;
+    return internal_error(error.what());
   }
 }

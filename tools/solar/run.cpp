@@ -57,9 +57,7 @@ void add_run(CLI::App& app, Run& run) {
   command->add_option("-o,--out", options->out,
                       "file for the outputs (default: print their first elements)");
   command->add_option("--bind", options->bindings, "set a free dim: D=N")->delimiter(',');
-  command
-      ->add_option("--memory-limit", options->memory_gib, "GiB that the run may take (default 10)")
-      ->check(CLI::PositiveNumber);
+  add_memory_limit(*command, options->memory_gib);
   command->footer("example: solar run softmax.alir --inputs x.npz -o y.npz");
   command->callback([&run, options] { run = [options] { return run_file(*options); }; });
 }

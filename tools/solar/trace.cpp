@@ -15,10 +15,13 @@ int trace(SourceOptions& options, const std::string& out) {
     return usage_error("the source is an .alir file already",
                        "`solar fmt` rewrites it in canonical form");
   }
+  if (const auto writable = check_output_path(out); !writable) return report(writable.error());
   const auto loaded = driver::load(options.analyze, env);
   if (!loaded) return report(loaded.error());
   clear_progress();
-  for (const std::string& warning : loaded->warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : loaded->warnings) {
+    print_error(fmt::format("warning: {}\n", warning));
+  }
   const auto written = write_file(out, ir::print(loaded->file));
   if (!written) return report(written.error());
   return validation_exit(loaded->validation, options);

@@ -24,6 +24,12 @@ std::string point_text(const std::vector<Loop>& loops, const std::vector<bool>& 
 
 }  // namespace
 
+bool Nest::allowed(int32_t loop) const {
+  return restricted_ == nullptr ||
+         std::find(kernel_.target_loops.begin(), kernel_.target_loops.end(), loop) !=
+             kernel_.target_loops.end();
+}
+
 std::vector<Guard> Nest::conditions_here() const {
   std::vector<Guard> all;
   if (restricted_ == nullptr) all = kernel_.guards;
@@ -32,6 +38,14 @@ std::vector<Guard> Nest::conditions_here() const {
 }
 
 std::optional<int32_t> Nest::access(const ast::Expr& read) {
+  for (const ast::Declaration& output : source_.outputs) {
+    if (output.name.text == read.text) {
+      error(DiagnosticKind::UnknownName, read.span,
+            fmt::format("a kernel cannot read its own output `{}`", read.text),
+            "use an ordered loop and `prev` for a recurrence");
+      return std::nullopt;
+    }
+  }
   const Binding* binding = context_.find_tensor(env_, read.text, read.span);
   if (binding == nullptr) return std::nullopt;
   if (!binding->tensor) {
@@ -42,14 +56,6 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
     return std::nullopt;
   }
   const TensorId id = *binding->tensor;
-  for (const ast::Declaration& output : source_.outputs) {
-    if (output.name.text == read.text) {
-      error(DiagnosticKind::UnknownName, read.span,
-            fmt::format("a kernel cannot read its own output `{}`", read.text),
-            "use an ordered loop and `prev` for a recurrence");
-      return std::nullopt;
-    }
-  }
   const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(id)];
   Access result;
   result.tensor = id;
@@ -65,6 +71,12 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
         return std::nullopt;
       }
       for (int32_t loop : *loops) {
+        if (!allowed(loop)) {
+          error(DiagnosticKind::UnknownName, subscript.span,
+                fmt::format("`{}` may use only the target's loop variables, not `*{}`", restricted_,
+                            subscript.pack));
+          return std::nullopt;
+        }
         Linear plain;
         plain.terms.push_back({loop, 1});
         subscripts.emplace_back(&subscript, plain);

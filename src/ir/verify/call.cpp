@@ -11,6 +11,9 @@
 namespace solar::ir {
 namespace {
 
+constexpr size_t kMaxCallDepth = 64;
+constexpr int64_t kMaxCalls = 1'000'000;
+
 class CallBinder {
  public:
   CallBinder(Context& context, Environment& caller, const ast::Call& call,
@@ -41,9 +44,10 @@ class CallBinder {
     // Tensors first: they bind types that literals adapt to.
     for (size_t i = 0; i < function_.parameters.size(); ++i) ok = bind_tensor(env, i) && ok;
     if (!ok) return false;
+    if (!all_bound(env)) return false;
     for (size_t i = 0; i < function_.parameters.size(); ++i) ok = check_extents(env, i) && ok;
     for (size_t i = 0; i < function_.parameters.size(); ++i) ok = ok && bind_literal(env, i);
-    return ok && all_bound(env);
+    return ok;
   }
 
  private:
@@ -84,7 +88,7 @@ class CallBinder {
     for (const ast::Attribute& attribute : call_.attributes) {
       const std::string& name = attribute.name.text;
       if (env.dims.contains(name) || env.types.contains(name)) {
-        return bad(attribute.name.span, fmt::format("`{}` is given twice", name), "",
+        return bad(attribute.name.span, fmt::format("`{}` is given twice", name), "leave one out",
                    DiagnosticKind::BadDimensionArgument);
       }
       if (generic(name, ast::Generic::Kind::Type) != nullptr) {
@@ -96,7 +100,8 @@ class CallBinder {
         }
         if (!type) {
           return bad(attribute.value->span,
-                     fmt::format("`{}` is a type parameter, expected an element type", name), "",
+                     fmt::format("`{}` is a type parameter, expected an element type", name),
+                     fmt::format("for instance `{} = bf16`", name),
                      DiagnosticKind::BadDimensionArgument);
         }
         env.types[name] = *type;
@@ -270,7 +275,6 @@ class CallBinder {
                    signature());
       }
     }
-    // A type that only literals could bind defaults to what they are written as.
     const ast::ElementRef& element = parameter.type.element;
     const bool is_bool = actuals_[i].literal ? actuals_[i].literal->type == ElementType::Bool
                                              : expr.kind == ast::ExprKind::Bool;
@@ -354,7 +358,18 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
   if (std::find(call_stack.begin(), call_stack.end(), &function) != call_stack.end()) {
     error(env, DiagnosticKind::Recursion, call.function.span,
           fmt::format("`{}` calls itself", call.function.text),
-          "write a loop of the source as a kernel or repeat");
+          "write the repetition as loops of a kernel");
+    return give_up();
+  }
+  if (call_stack.size() >= kMaxCallDepth || ++inlined > kMaxCalls) {
+    if (inlined <= kMaxCalls + 1) {
+      error(env, DiagnosticKind::CountOverflow, call.function.span,
+            call_stack.size() >= kMaxCallDepth
+                ? fmt::format("calls nest more than {} deep", kMaxCallDepth)
+                : fmt::format("the program makes more than {} calls once functions are inlined",
+                              kMaxCalls),
+            "inline the innermost functions by hand, or split the program");
+    }
     return give_up();
   }
   Environment inner;
@@ -381,7 +396,16 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
     if (value == inner.tensors.end() && errors.size() == before) {
       error(inner, DiagnosticKind::OutputMissing, function.results[i].span,
             fmt::format("`{}` never defines its output `{}`", function.name.text,
-                        function.results[i].text));
+                        function.results[i].text),
+            "a result is the name of a tensor that the body defines");
+    }
+    if (value != inner.tensors.end() && value->second.literal) {
+      error(inner, DiagnosticKind::OutputMissing, function.results[i].span,
+            fmt::format("the output `{}` of `{}` is a literal in this call",
+                        function.results[i].text, function.name.text),
+            "store it in a kernel: `kernel y: f32[] { y[] = e }`");
+      poison(env, result);
+      continue;
     }
     if (env.tensors.contains(result.text) || env.dims.contains(result.text)) {
       name_is_free(env, result);
@@ -410,10 +434,16 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const ast::Expr& expr = *call.arguments[i].expr;
     if (expr.kind != ast::ExprKind::Name) {
-      error(env, DiagnosticKind::CallArgument, expr.span, "`concat` takes tensors by name");
+      error(env, DiagnosticKind::CallArgument, expr.span, "`concat` takes tensors by name",
+            "compute it in a kernel first");
       return give_up();
     }
     const Binding* binding = find_tensor(env, expr.text, expr.span);
+    if (binding != nullptr && binding->literal) {
+      error(env, DiagnosticKind::CallArgument, expr.span,
+            fmt::format("`{}` is a scalar literal, it has no axis to join", expr.text),
+            "store it in a kernel first");
+    }
     if (binding == nullptr || !binding->tensor) return give_up();
     const Tensor& tensor = program.tensor(*binding->tensor);
     const std::vector<DimValue>& extents = shapes[static_cast<int32_t>(*binding->tensor)];
@@ -421,8 +451,9 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
     if (i == 0) {
       if (axis->value < 0 || axis->value >= static_cast<int64_t>(extents.size())) {
         error(env, DiagnosticKind::BadDimensionArgument, call.attributes[0].value->span,
-              fmt::format("axis {} is not an axis of `{}`, which has {}", axis->value, expr.text,
-                          extents.size()));
+              fmt::format("{} is not an axis of `{}`, which has {}", axis->value, expr.text,
+                          extents.size()),
+              "axes count from 0; there are no negative ones");
         return give_up();
       }
       shape = {tensor.type, extents};
@@ -431,7 +462,8 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
     if (tensor.type != shape.type) {
       error(env, DiagnosticKind::TypeMismatch, expr.span,
             fmt::format("`{}` is {}, the tensors before it are {}", expr.text, name(tensor.type),
-                        name(shape.type)));
+                        name(shape.type)),
+            "convert it in a kernel first");
       return give_up();
     }
     bool same = extents.size() == shape.extents.size();

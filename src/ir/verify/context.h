@@ -70,6 +70,7 @@ class Context {
   std::vector<const ast::Function*> call_stack;
   Diagnostics errors;
   int32_t group = -1;
+  int64_t inlined = 0;  // calls, against functions that multiply
 
   void error(const Environment& env, DiagnosticKind kind, Span span, std::string message,
              std::string hint = {}, std::vector<Label> labels = {}, std::vector<Fix> fixes = {});

@@ -53,7 +53,12 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
     case ast::ExprKind::Unary: {
       if (expr.text != "-") break;
       const auto inner = eval_dim(env, *expr.operands[0]);
-      if (!inner || inner->value == INT64_MIN) return std::nullopt;
+      if (!inner) return std::nullopt;
+      if (inner->value == INT64_MIN) {
+        error(env, DiagnosticKind::CountOverflow, expr.span, "`-` overflows 64 bits",
+              "bind smaller dims");
+        return std::nullopt;
+      }
       return DimValue{-inner->value, table.subtract(table.constant(0), inner->expr)};
     }
     case ast::ExprKind::Binary:
@@ -69,7 +74,8 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
       if (!a || !b) return std::nullopt;
       if ((expr.text == "//" || expr.text == "%") && b->value <= 0) {
         error(env, DiagnosticKind::BadExtent, expr.operands[1]->span,
-              fmt::format("the divisor is {}, it must be positive", text(*b)));
+              fmt::format("the divisor is {}, it must be positive", text(*b)),
+              "change the dims it comes from");
         return std::nullopt;
       }
       const auto value = compute(expr.text, a->value, b->value);
@@ -95,7 +101,9 @@ std::optional<DimValue> Context::eval_extent(const Environment& env, const ast::
   if (!value) return std::nullopt;
   if (value->value < 1 || value->value >= kMaxExtent) {
     error(env, DiagnosticKind::BadExtent, expr.span,
-          fmt::format("the extent is {}, it must be at least 1", text(*value)));
+          fmt::format("the extent is {}, it must be {}", text(*value),
+                      value->value < 1 ? "at least 1" : "below 2^62"),
+          "change the dims it comes from");
     return std::nullopt;
   }
   return value;
@@ -106,9 +114,11 @@ void Context::define_dims(Environment& env, const ast::Dims& dims, bool free_all
   for (const ast::Let& dim : dims.dims) {
     if (env.dims.contains(dim.name.text) || env.poisoned_dims.contains(dim.name.text)) {
       error(env, DiagnosticKind::DuplicateName, dim.name.span,
-            fmt::format("dim `{}` is already defined", dim.name.text));
+            fmt::format("dim `{}` is already defined", dim.name.text),
+            "a name is defined once; choose another");
       continue;
     }
+    if (!name_is_free(env, dim.name)) continue;
     std::optional<DimValue> value = eval_dim(env, *dim.value);
     if (!value) {
       env.poisoned_dims.insert(dim.name.text);
@@ -138,7 +148,8 @@ std::optional<int64_t> Context::eval_condition(const Environment& env, const ast
     return expr.text == "and" ? *a & *b : *a | *b;
   }
   if (expr.kind != ast::ExprKind::Chain) {
-    error(env, DiagnosticKind::BadExtent, expr.span, "expected a comparison of dim expressions");
+    error(env, DiagnosticKind::BadExtent, expr.span, "expected a comparison of dim expressions",
+          "compare with < <= > >= == !=, join with and, or");
     return std::nullopt;
   }
   std::vector<DimValue> values;
@@ -199,13 +210,20 @@ std::optional<TensorShape> Context::eval_type(const Environment& env, const ast:
   TensorShape shape;
   const auto element = eval_element(env, type.element);
   bool ok = element.has_value();
+  if (!type.storage.empty()) {
+    error(env, DiagnosticKind::NotSupported, type.span,
+          fmt::format("the storage format `{}` is not supported by this version", type.storage),
+          "leave out `as`, and scale in a kernel");
+    ok = false;
+  }
   if (ok) shape.type = *element;
   for (const ast::Extent& extent : type.extents) {
     if (!extent.pack.empty()) {
       const auto at = env.packs.find(extent.pack);
       if (at == env.packs.end()) {
         error(env, DiagnosticKind::UnknownName, extent.span,
-              fmt::format("no dim pack is called `*{}`", extent.pack));
+              fmt::format("no dim pack is called `*{}`", extent.pack),
+              "a pack is declared by a function: `fn f<*L>(x: f32[*L])`");
         ok = false;
         continue;
       }

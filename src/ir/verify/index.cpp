@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kMaxCoefficient = int64_t{1} << 60;
 
+bool within_limit(int64_t value) { return value > -kMaxCoefficient && value < kMaxCoefficient; }
+
 Linear constant_linear(int64_t value) {
   Linear result;
   result.constant = value;
@@ -36,7 +38,9 @@ bool Nest::is_index(const ast::Expr& expr) const {
     case ast::ExprKind::Name: {
       if (loops_.contains(expr.text)) return true;
       const auto let = lets_.find(expr.text);
-      if (let != lets_.end()) return is_index(*let->second);
+      if (let != lets_.end()) {
+        return remember(let_is_index_, expr.text, [&] { return is_index(*let->second); });
+      }
       if (env_.dims.contains(expr.text) || env_.poisoned_dims.contains(expr.text)) return true;
       const auto at = env_.tensors.find(expr.text);
       return source_.indexed && at != env_.tensors.end() && at->second.tensor &&
@@ -71,7 +75,8 @@ bool Nest::has_loop(const ast::Expr& expr) const {
   if (expr.kind == ast::ExprKind::Name) {
     if (loops_.contains(expr.text)) return true;
     const auto let = lets_.find(expr.text);
-    return let != lets_.end() && has_loop(*let->second);
+    return let != lets_.end() &&
+           remember(let_has_loop_, expr.text, [&] { return has_loop(*let->second); });
   }
   return std::any_of(expr.operands.begin(), expr.operands.end(),
                      [&](const ast::ExprPtr& e) { return has_loop(*e); });
@@ -81,7 +86,9 @@ bool Nest::reads_tensor(const ast::Expr& expr) const {
   if (expr.kind == ast::ExprKind::Read) return true;
   if (expr.kind == ast::ExprKind::Name && !loops_.contains(expr.text)) {
     const auto let = lets_.find(expr.text);
-    if (let != lets_.end()) return reads_tensor(*let->second);
+    if (let != lets_.end()) {
+      return remember(let_reads_, expr.text, [&] { return reads_tensor(*let->second); });
+    }
     return !env_.dims.contains(expr.text) && env_.tensors.contains(expr.text);
   }
   return std::any_of(expr.operands.begin(), expr.operands.end(),
@@ -126,9 +133,7 @@ std::optional<Linear> Nest::index(const ast::Expr& expr) {
 std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
   const int32_t loop = loop_named(expr.text);
   if (loop >= 0) {
-    if (restricted_ != nullptr &&
-        std::find(kernel_.target_loops.begin(), kernel_.target_loops.end(), loop) ==
-            kernel_.target_loops.end()) {
+    if (!allowed(loop)) {
       error(DiagnosticKind::UnknownName, expr.span,
             fmt::format("`{}` may use only the target's loop variables, not `{}`", restricted_,
                         expr.text));
@@ -145,7 +150,12 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
             fmt::format("`{}` may not use the abbreviation `{}`", restricted_, expr.text));
       return std::nullopt;
     }
-    return index(*let->second);
+    const auto key = std::make_pair(expr.text, path_id_);
+    const auto known = let_indices_.find(key);
+    if (known != let_indices_.end()) return known->second;
+    const auto result = index(*let->second);
+    let_indices_[key] = result;
+    return result;
   }
   if (env_.dims.contains(expr.text) || env_.poisoned_dims.contains(expr.text)) {
     const auto value = context_.eval_dim(env_, expr);
@@ -179,7 +189,7 @@ std::optional<Linear> Nest::add(const ast::Expr& at, const Linear& a, const Line
   const auto sum = [&](int64_t x, int64_t y) {
     const auto scaled = checked_mul(y, sign);
     const auto total = scaled ? checked_add(x, *scaled) : std::nullopt;
-    ok = ok && total && std::abs(*total) < kMaxCoefficient;
+    ok = ok && total && within_limit(*total);
     return ok ? *total : 0;
   };
   result.constant = sum(a.constant, b.constant);
@@ -211,7 +221,7 @@ std::optional<Linear> Nest::scale(const ast::Expr& at, const Linear& a, int64_t 
   Linear result = a;
   const auto multiply = [&](int64_t& value) {
     const auto product = checked_mul(value, factor);
-    if (!product || std::abs(*product) >= kMaxCoefficient) return false;
+    if (!product || !within_limit(*product)) return false;
     value = *product;
     return true;
   };
@@ -229,7 +239,8 @@ std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t
   if (divisor <= 0) {
     error(DiagnosticKind::IndexForm, at.span,
           fmt::format("the divisor of `{}` in a subscript is {}, it must be positive",
-                      modulo ? "%" : "//", divisor));
+                      modulo ? "%" : "//", divisor),
+          "change the dims it comes from");
     return std::nullopt;
   }
   if (!in_range(at, a)) return std::nullopt;
@@ -245,7 +256,9 @@ std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t
     }
   }
   rest.constant = a.constant;
-  const RangeProver prover(kernel_.loops, kernel_.atoms, kernel_.guards);
+  const std::vector<Guard> none;  // the guards do not hold in `init` and `else`
+  const RangeProver prover(kernel_.loops, kernel_.atoms,
+                           restricted_ == nullptr ? kernel_.guards : none);
   const Interval inside = prover.range(rest);
   if (floor_div(inside.low, divisor) == floor_div(inside.high, divisor) &&
       inside.low > -kUnbounded && inside.high < kUnbounded) {
@@ -282,7 +295,8 @@ std::optional<Linear> Nest::index_binary(const ast::Expr& expr) {
   if (expr.text == "//" || expr.text == "%") {
     if (!b->terms.empty()) {
       error(DiagnosticKind::IndexForm, expr.operands[1]->span,
-            "the divisor in a subscript must be a dim or an integer");
+            "the divisor in a subscript must be a dim or an integer",
+            "a loop variable cannot divide");
       return std::nullopt;
     }
     return divide(expr, *a, b->constant, expr.text == "%");
@@ -315,6 +329,7 @@ std::optional<Linear> Nest::index_call(const ast::Expr& expr) {
     const auto a = index(*expr.operands[1]);
     const auto b = index(*expr.operands[2]);
     if (!when || !a || !b) return std::nullopt;
+    if (!in_range(*expr.operands[1], *a) || !in_range(*expr.operands[2], *b)) return std::nullopt;
     result.kind = Atom::Kind::Select;
     result.conditions = std::move(*when);
     result.operands = {*a, *b};

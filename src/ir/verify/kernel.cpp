@@ -10,7 +10,7 @@
 namespace solar::ir {
 namespace {
 
-constexpr int64_t kMaxEnumerated = int64_t{1} << 26;
+constexpr int64_t kMaxEnumerated = int64_t{1} << 24;
 
 Reduction reduction_of(const std::string& assign) {
   static const std::map<std::string, Reduction> table = {
@@ -194,21 +194,32 @@ class KernelChecker {
     }
   }
 
+  /// The n-th ordered loop as written.
+  Span ordered_place(size_t n) const {
+    for (const ast::Loop& loop : source_.loops) {
+      if (loop.order != ast::Loop::Order::Any && n-- == 0) return loop.name.span;
+    }
+    return span_;
+  }
+
   void check_order() {
     int ordered = -1;
     for (size_t i = 0; i < kernel_.loops.size(); ++i) {
       if (kernel_.loops[i].order == Loop::Order::Any) continue;
-      const Span place = source_.loops[std::min(i, source_.loops.size() - 1)].name.span;
+      const Span place = ordered_place(ordered < 0 ? 0 : 1);
       if (ordered >= 0) {
-        error(DiagnosticKind::OrderedLoop, place, "a kernel has at most one ordered loop");
+        error(DiagnosticKind::OrderedLoop, place, "a kernel has at most one ordered loop",
+              "carry the second in a kernel of its own");
         return;
       }
       ordered = static_cast<int>(i);
       if (kernel_.reduction != Reduction::None) {
         error(DiagnosticKind::OrderedLoop, source_.assign_span,
-              fmt::format("an ordered loop needs `=`, found `{}`", source_.assign));
+              fmt::format("an ordered loop needs `=`, found `{}`", source_.assign),
+              "write the operation with `prev`: `y[t] = prev + x[t]`");
       } else if (!is_target(i)) {
-        error(DiagnosticKind::OrderedLoop, place, "the ordered loop must be in the target");
+        error(DiagnosticKind::OrderedLoop, place, "the ordered loop must be in the target",
+              "store every step, then read the last with a slice");
       } else if (!source_.init) {
         error(DiagnosticKind::OrderedLoop, place, "an ordered loop needs `init`",
               "`init` is the value of `prev` at the first step");
@@ -272,17 +283,38 @@ class KernelChecker {
     });
   }
 
-  /// For every target element some point of the reduced loops satisfies all guards. By enumeration
-  /// of the loops that guards involve, first point found; false if that is too many.
+  /// For every target element some point of the reduced loops satisfies all guards. Guards that
+  /// share no loop are taken apart; within a part by enumeration, first point found; false if that
+  /// is too many.
   bool every_element_reached() const {
     const std::vector<Guard> none;
     const RangeProver prover(kernel_.loops, kernel_.atoms, none);
-    std::vector<bool> involved(kernel_.loops.size(), false);
+    struct Part {
+      std::vector<bool> loops;
+      std::vector<const Guard*> guards;
+    };
+    std::vector<Part> parts;
     for (const Guard& guard : kernel_.guards) {
       const auto loops = prover.loops_of(guard);
       if (!loops) return false;
-      for (size_t i = 0; i < involved.size(); ++i) involved[i] = involved[i] || (*loops)[i];
+      Part joined = {*loops, {&guard}};
+      for (size_t i = parts.size(); i-- > 0;) {
+        bool shares = false;
+        for (size_t k = 0; k < loops->size(); ++k)
+          shares = shares || (parts[i].loops[k] && joined.loops[k]);
+        if (!shares) continue;
+        for (size_t k = 0; k < loops->size(); ++k)
+          joined.loops[k] = joined.loops[k] || parts[i].loops[k];
+        joined.guards.insert(joined.guards.end(), parts[i].guards.begin(), parts[i].guards.end());
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      parts.push_back(std::move(joined));
     }
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const Part& part) { return reached(part.loops, part.guards); });
+  }
+
+  bool reached(const std::vector<bool>& involved, const std::vector<const Guard*>& guards) const {
     std::vector<size_t> outer;
     std::vector<size_t> inner;
     int64_t points = 1;
@@ -294,6 +326,7 @@ class KernelChecker {
       points = *product;
     }
     std::vector<int64_t> point(kernel_.loops.size(), 0);
+    std::vector<int64_t> values;
     const auto next = [&](const std::vector<size_t>& loops) {
       for (size_t i = loops.size(); i-- > 0;) {
         if (++point[loops[i]] < kernel_.loops[loops[i]].extent) return true;
@@ -304,9 +337,9 @@ class KernelChecker {
     do {
       bool found = false;
       do {
-        const auto values = atom_values(kernel_.atoms, point);
-        found = std::all_of(kernel_.guards.begin(), kernel_.guards.end(),
-                            [&](const Guard& g) { return holds(g, values); });
+        atom_values(kernel_.atoms, point, values);
+        found = std::all_of(guards.begin(), guards.end(),
+                            [&](const Guard* g) { return holds(*g, values); });
       } while (!found && next(inner));
       for (size_t i : inner) point[i] = 0;
       if (!found) return false;

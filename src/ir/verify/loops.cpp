@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "ir/verify/nest.h"
 
 namespace solar::ir {
@@ -14,6 +16,19 @@ Loop::Order order_of(ast::Loop::Order order) {
     default:
       return Loop::Order::Any;
   }
+}
+
+/// The first bare name of `names` in an expression.
+const ast::Expr* first_use(const ast::Expr& expr, const std::set<std::string>& names) {
+  if (expr.kind == ast::ExprKind::Name) return names.contains(expr.text) ? &expr : nullptr;
+  for (const ast::ExprPtr& operand : expr.operands) {
+    if (const ast::Expr* found = first_use(*operand, names)) return found;
+  }
+  for (const ast::Subscript& s : expr.subscripts) {
+    const ast::Expr* found = s.expr ? first_use(*s.expr, names) : nullptr;
+    if (found != nullptr) return found;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -39,11 +54,20 @@ bool Nest::add_loops() {
   };
   for (const ast::Loop& loop : source_.loops) {
     const std::string& name = loop.name.text;
+    if (loops_.contains(name) || packs_.contains(name) || env_.dims.contains(name)) {
+      error(DiagnosticKind::DuplicateName, loop.name.span,
+            fmt::format("`{}` is already {}", name,
+                        env_.dims.contains(name) ? "a dim" : "a loop of this kernel"),
+            "rename the loop variable");
+      ok = false;
+      continue;
+    }
     if (loop.pack) {
       const auto at = env_.packs.find(loop.pack_extent.text);
       if (at == env_.packs.end()) {
         error(DiagnosticKind::UnknownName, loop.pack_extent.span,
-              fmt::format("no dim pack is called `*{}`", loop.pack_extent.text));
+              fmt::format("no dim pack is called `*{}`", loop.pack_extent.text),
+              "a pack is declared by a function: `fn f<*L>(x: f32[*L])`");
         ok = false;
         continue;
       }
@@ -59,36 +83,47 @@ bool Nest::add_loops() {
       ok = false;
       continue;
     }
-    if (loops_.contains(name) || packs_.contains(name) || env_.dims.contains(name)) {
-      error(DiagnosticKind::DuplicateName, loop.name.span,
-            fmt::format("`{}` is already {}", name,
-                        env_.dims.contains(name) ? "a dim" : "a loop of this kernel"),
-            "rename the loop variable");
-      ok = false;
-      continue;
-    }
     loops_[name] = push(name, *extent, order_of(loop.order));
   }
   return ok;
 }
 
 bool Nest::add_lets() {
+  std::set<std::string> later;
+  for (const ast::Let& let : source_.lets) later.insert(let.name.text);
   for (const ast::Let& let : source_.lets) {
     if (loops_.contains(let.name.text) || lets_.contains(let.name.text) ||
         env_.dims.contains(let.name.text)) {
       error(DiagnosticKind::DuplicateName, let.name.span,
-            fmt::format("`{}` is already defined in this kernel", let.name.text));
+            fmt::format("`{}` is already defined in this kernel", let.name.text),
+            "rename the abbreviation");
       return false;
     }
+    if (const ast::Expr* early = first_use(*let.value, later)) {
+      error(DiagnosticKind::UnknownName, early->span,
+            fmt::format("the abbreviation `{}` is used before it is defined", early->text),
+            "a `let` uses only those before it");
+      return false;
+    }
+    later.erase(let.name.text);
     lets_[let.name.text] = let.value.get();
   }
   return true;
 }
 
 void Nest::add_guards() {
+  const auto tests_data = [&](const ast::Expr& guard) {
+    return source_.indexed && (!is_index_condition(guard) || reads_tensor(guard));
+  };
   for (const ast::ExprPtr& guard : source_.guards) {
-    if (source_.indexed && (!is_index_condition(*guard) || reads_tensor(*guard))) {
-      // A data condition; several are combined.
+    if (tests_data(*guard)) continue;
+    if (const auto guards = conditions(*guard)) {
+      kernel_.guards.insert(kernel_.guards.end(), guards->begin(), guards->end());
+    }
+  }
+  // Data is tested only where the index guards hold; several tests are combined.
+  for (const ast::ExprPtr& guard : source_.guards) {
+    if (tests_data(*guard)) {
       const auto condition = scalar(*guard);
       if (!condition) continue;
       if (condition->node < 0 || type_of(*condition) != ElementType::Bool) {
@@ -104,10 +139,6 @@ void Nest::add_guards() {
                                    .a = kernel_.data_guard,
                                    .b = condition->node});
       }
-      continue;
-    }
-    if (const auto guards = conditions(*guard)) {
-      kernel_.guards.insert(kernel_.guards.end(), guards->begin(), guards->end());
     }
   }
 }

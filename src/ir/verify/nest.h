@@ -89,6 +89,8 @@ class Nest {
   void prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
                        size_t axis, const Tensor& tensor);
   std::vector<Guard> conditions_here() const;
+  /// `init` and `else` name only the target's loops.
+  bool allowed(int32_t loop) const;
   bool reads_data(const Linear& value) const;
 
   std::optional<Scalar> scalar_name(const ast::Expr& expr);
@@ -113,7 +115,24 @@ class Nest {
   std::map<std::string, int32_t> loops_;
   std::map<std::string, std::vector<int32_t>> packs_;
   std::map<std::string, const ast::Expr*> lets_;
-  std::map<std::string, std::optional<Scalar>> let_scalars_;
+  // What is known of the lets, so that chains of them cost linear time. Values depend on the select
+  // branch.
+  template <class F>
+  static bool remember(std::map<std::string, bool>& known, const std::string& name, F compute) {
+    const auto at = known.find(name);
+    if (at != known.end()) return at->second;
+    const bool result = compute();
+    known[name] = result;
+    return result;
+  }
+  mutable std::map<std::string, bool> let_is_index_;
+  mutable std::map<std::string, bool> let_has_loop_;
+  mutable std::map<std::string, bool> let_reads_;
+  std::map<std::pair<std::string, int32_t>, std::optional<Linear>> let_indices_;
+  std::map<std::pair<std::string, int32_t>, std::optional<Scalar>> let_scalars_;
+  int32_t path_id_ = 0;  // of the select branch around the current expression; 0: none
+  int32_t paths_ = 0;
+  int64_t steps_ = 0;
   const char* restricted_ = nullptr;
   bool prev_allowed_ = false;
   ElementType prev_type_ = ElementType::F32;

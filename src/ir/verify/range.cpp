@@ -18,12 +18,25 @@ int64_t scaled(int64_t factor, int64_t value) {
   return clamp_unbounded(checked_mul(factor, value), (factor > 0) == (value > 0));
 }
 
-int64_t sum(int64_t a, int64_t b) { return std::clamp(a + b, -kUnbounded, kUnbounded); }
+// An unknown bound stays unknown whatever is added to it.
+int64_t sum_low(int64_t a, int64_t b) {
+  return a <= -kUnbounded || b <= -kUnbounded ? -kUnbounded
+                                              : std::clamp(a + b, -kUnbounded, kUnbounded);
+}
+int64_t sum_high(int64_t a, int64_t b) {
+  return a >= kUnbounded || b >= kUnbounded ? kUnbounded
+                                            : std::clamp(a + b, -kUnbounded, kUnbounded);
+}
+Interval divided(const Interval& inner, int64_t divisor) {
+  return {inner.low <= -kUnbounded ? -kUnbounded : floor_div(inner.low, divisor),
+          inner.high >= kUnbounded ? kUnbounded : floor_div(inner.high, divisor)};
+}
 
+/// Products of two small Linears' numbers cannot overflow.
 bool small(const Linear& value) {
-  return std::all_of(value.terms.begin(), value.terms.end(), [](const Term& t) {
-    return t.coefficient > -(int64_t{1} << 31) && t.coefficient < (int64_t{1} << 31);
-  });
+  const auto fits = [](int64_t x) { return x > -(int64_t{1} << 31) && x < (int64_t{1} << 31); };
+  return fits(value.constant) && std::all_of(value.terms.begin(), value.terms.end(),
+                                             [&](const Term& t) { return fits(t.coefficient); });
 }
 
 int64_t coefficient_of(const Linear& value, int32_t atom) {
@@ -66,7 +79,7 @@ Interval RangeProver::atom_range(int32_t id, int depth,
       return {0, loops_[static_cast<size_t>(id)].extent - 1};
     case Atom::Kind::FloorDiv: {
       const Interval inner = range(atom.operands[0], depth - 1, conditions);
-      return {floor_div(inner.low, atom.divisor), floor_div(inner.high, atom.divisor)};
+      return divided(inner, atom.divisor);
     }
     case Atom::Kind::Mod: {
       const Interval inner = range(atom.operands[0], depth - 1, conditions);
@@ -110,14 +123,15 @@ Interval RangeProver::atom_range(int32_t id, int depth,
 
 Interval RangeProver::plain(const Linear& value, int depth,
                             const std::vector<Guard>& conditions) const {
-  Interval total = {value.constant, value.constant};
+  Interval total = {std::clamp(value.constant, -kUnbounded, kUnbounded),
+                    std::clamp(value.constant, -kUnbounded, kUnbounded)};
   for (const Term& term : value.terms) {
     const Interval inner = depth > 0 || term.atom < static_cast<int32_t>(loops_.size())
                                ? atom_range(term.atom, depth, conditions)
                                : Interval{-kUnbounded, kUnbounded};
     const int64_t a = scaled(term.coefficient, inner.low);
     const int64_t b = scaled(term.coefficient, inner.high);
-    total = {sum(total.low, std::min(a, b)), sum(total.high, std::max(a, b))};
+    total = {sum_low(total.low, std::min(a, b)), sum_high(total.high, std::max(a, b))};
   }
   return total;
 }
@@ -213,8 +227,9 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
   Exact exact;
   exact.interval = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   std::vector<int64_t> point(loops_.size(), 0);
+  std::vector<int64_t> values;
   for (int64_t n = 0; n < points; ++n) {
-    const std::vector<int64_t> values = atom_values(atoms_, point);
+    atom_values(atoms_, point, values);
     if (std::all_of(active.begin(), active.end(),
                     [&](const Guard* g) { return holds(*g, values); })) {
       const int64_t at = evaluate(value, values);
@@ -238,7 +253,14 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
 
 std::vector<int64_t> atom_values(const std::vector<Atom>& atoms,
                                  const std::vector<int64_t>& point) {
-  std::vector<int64_t> values(atoms.size(), 0);
+  std::vector<int64_t> values;
+  atom_values(atoms, point, values);
+  return values;
+}
+
+void atom_values(const std::vector<Atom>& atoms, const std::vector<int64_t>& point,
+                 std::vector<int64_t>& values) {
+  values.assign(atoms.size(), 0);
   for (size_t i = 0; i < atoms.size(); ++i) {
     const Atom& atom = atoms[i];
     switch (atom.kind) {
@@ -271,7 +293,6 @@ std::vector<int64_t> atom_values(const std::vector<Atom>& atoms,
         break;
     }
   }
-  return values;
 }
 
 int64_t evaluate(const Linear& value, const std::vector<int64_t>& atoms) {

@@ -60,6 +60,8 @@ class RangeProver {
 
 /// The atoms' values at a point of the loops (in loop order). Not for nests that read data.
 std::vector<int64_t> atom_values(const std::vector<Atom>& atoms, const std::vector<int64_t>& point);
+void atom_values(const std::vector<Atom>& atoms, const std::vector<int64_t>& point,
+                 std::vector<int64_t>& values);
 int64_t evaluate(const Linear& value, const std::vector<int64_t>& atoms);
 bool holds(const Guard& guard, const std::vector<int64_t>& atoms);
 

@@ -14,6 +14,8 @@
 namespace solar::ir {
 namespace {
 
+constexpr int64_t kMaxSteps = 200'000;
+
 Scalar node_scalar(int32_t node) {
   Scalar result;
   result.node = node;
@@ -114,6 +116,14 @@ int32_t Nest::value(const ast::Expr& expr, ElementType type, const char* what) {
 }
 
 std::optional<Scalar> Nest::scalar(const ast::Expr& expr) {
+  if (++steps_ > kMaxSteps) {
+    if (steps_ == kMaxSteps + 1) {
+      error(DiagnosticKind::CountOverflow, source_.assign_span,
+            "the kernel's expressions grow too large when its abbreviations are substituted",
+            "store an intermediate result in a kernel of its own");
+    }
+    return std::nullopt;
+  }
   if (is_plain_index(expr) && has_loop(expr)) {
     const auto position = index(expr);
     if (!position || !in_range(expr, *position)) return std::nullopt;
@@ -160,7 +170,8 @@ std::optional<Scalar> Nest::scalar(const ast::Expr& expr) {
         return std::nullopt;
       }
       if (inner->node < 0) {
-        return inner->is_float ? float_literal(-inner->number) : integer_literal(-inner->integer);
+        if (inner->is_float) return float_literal(-inner->number);
+        return fold(expr, "-", integer_literal(0), *inner);
       }
       return node_scalar(node({.op = ScalarOp::Neg, .type = type_of(*inner), .a = inner->node}));
     }
@@ -182,15 +193,13 @@ std::optional<Scalar> Nest::scalar_name(const ast::Expr& expr) {
             fmt::format("`{}` may not use the abbreviation `{}`", restricted_, expr.text));
       return std::nullopt;
     }
-    // One elaboration for all uses, except inside select branches, where accesses are conditional.
-    if (path.empty()) {
-      const auto known = let_scalars_.find(expr.text);
-      if (known != let_scalars_.end()) return known->second;
-      const auto result = scalar(*let->second);
-      let_scalars_[expr.text] = result;
-      return result;
-    }
-    return scalar(*let->second);
+    // One elaboration for all uses in the same select branch, where the same conditions hold.
+    const auto key = std::make_pair(expr.text, path_id_);
+    const auto known = let_scalars_.find(key);
+    if (known != let_scalars_.end()) return known->second;
+    const auto result = scalar(*let->second);
+    let_scalars_[key] = result;
+    return result;
   }
   if (env_.dims.contains(expr.text) || env_.poisoned_dims.contains(expr.text)) {
     const auto value = context_.eval_dim(env_, expr);
@@ -371,10 +380,13 @@ std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
     condition = scalar(*expr.operands[0]);
   }
   const size_t outer = path.size();
+  const int32_t outer_id = path_id_;
   path.insert(path.end(), guards.begin(), guards.end());
+  if (by_index) path_id_ = ++paths_;
   const auto a = scalar(*expr.operands[1]);
   path.resize(outer);
   if (by_index) {
+    path_id_ = ++paths_;
     if (guards.size() == 1 && guards[0].kind != Guard::Kind::NonZero) {
       Guard negated = guards[0];
       if (negated.kind == Guard::Kind::Zero) {
@@ -390,6 +402,7 @@ std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
   }
   const auto b = scalar(*expr.operands[2]);
   path.resize(outer);
+  path_id_ = outer_id;
   if (!condition || !a || !b) return std::nullopt;
   if (condition->node < 0)
     condition = node_scalar(materialise(*expr.operands[0], *condition, ElementType::Bool));
@@ -455,6 +468,13 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
     const ElementType type = wide(type_of(*inner));
     if (type == type_of(*inner)) return inner;
     return node_scalar(node({.op = ScalarOp::Cast, .type = type, .a = inner->node}));
+  }
+  if (expr.text == "select" || expr.text == "wide") {
+    error(DiagnosticKind::RankMismatch, expr.span,
+          fmt::format("`{}` has {}, found {}", expr.text,
+                      expr.text == "wide" ? "1 argument" : "3 arguments", expr.operands.size()),
+          expr.text == "wide" ? "" : "select(condition, value if true, value if false)");
+    return std::nullopt;
   }
   const ScalarFunction* function = scalar_function_named(expr.text);
   if (function == nullptr) {

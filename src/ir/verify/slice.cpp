@@ -14,6 +14,10 @@ class SliceChecker {
 
   void run() {
     const Binding* binding = context_.find_tensor(env_, slice_.input.text, slice_.input.span);
+    if (binding != nullptr && binding->literal) {
+      bad(slice_.input.span,
+          fmt::format("`{}` is a scalar literal, it cannot be sliced", slice_.input.text));
+    }
     if (binding == nullptr || !binding->tensor || !read_items(*binding->tensor)) {
       return context_.poison(env_, slice_.output);
     }
@@ -41,7 +45,8 @@ class SliceChecker {
     for (const ast::SliceItem& item : slice_.items)
       dots += item.kind == ast::SliceItem::Kind::Ellipsis ? 1 : 0;
     const size_t fixed = slice_.items.size() - dots;
-    if (dots > 1) return bad(span_, "a slice has at most one `...`");
+    if (dots > 1)
+      return bad(span_, "a slice has at most one `...`", "write `:` for the other axes");
     if (dots == 0 ? fixed != extents_.size() : fixed > extents_.size()) {
       const Tensor& tensor = context_.program.tensor(input);
       context_.error(env_, DiagnosticKind::RankMismatch, span_,
@@ -88,7 +93,8 @@ class SliceChecker {
       return bad(item.span,
                  fmt::format("{} is outside axis {} of `{}` with extent {}", context_.text(start),
                              axis, slice_.input.text, context_.text(whole)),
-                 start.value < 0 ? "count from the end as `N - 1`" : "");
+                 start.value < 0 ? "there are no negative bounds: write `N - 1`"
+                                 : "an index runs from 0 to the extent - 1");
     }
     if (item.kind == ast::SliceItem::Kind::Index) {
       Linear subscript;
@@ -110,23 +116,26 @@ class SliceChecker {
     }
     if (step.value < 1)
       return bad(item.span,
-                 fmt::format("the step is {}, it must be at least 1", context_.text(step)));
+                 fmt::format("the step is {}, it must be at least 1", context_.text(step)),
+                 "`reverse` flips an axis");
     if (stop.value <= start.value || stop.value > whole.value) {
-      return bad(item.span,
-                 fmt::format("{}:{} is not a range inside axis {} of `{}` with extent {}",
-                             context_.text(start), context_.text(stop), axis, slice_.input.text,
-                             context_.text(whole)));
+      return bad(
+          item.span,
+          fmt::format("the range from {} to {} is empty or leaves axis {} of `{}` with extent {}",
+                      context_.text(start), context_.text(stop), axis, slice_.input.text,
+                      context_.text(whole)),
+          "a slice `a:b` needs 0 <= a < b <= EXTENT");
     }
     DimTable& table = context_.table;
     const DimExpr length = table.subtract(stop.expr, start.expr);
     DimValue extent = {stop.value - start.value, length};
     if (step.value != 1) {
-      extent.value = (extent.value + step.value - 1) / step.value;
+      extent.value = (extent.value - 1) / step.value + 1;
       extent.expr =
           table.apply(DimOp::FloorDiv,
                       table.add(length, table.subtract(step.expr, table.constant(1))), step.expr);
     }
-    keep(extent, start.value, step.value);
+    keep(extent, start.value, extent.value == 1 ? 1 : step.value);
     return true;
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -41,6 +42,11 @@ void Context::elaborate_block(Environment& env, const ast::Block& block) {
       made.module = op->module.value_or("");
       if (op->nominal) {
         if (const auto nominal = eval_dim(env, *op->nominal)) made.nominal = nominal->value;
+        if (made.nominal && *made.nominal < 0) {
+          error(env, DiagnosticKind::BadExtent, op->nominal->span,
+                fmt::format("the nominal count is {}, it must not be negative", *made.nominal),
+                "leave it out");
+        }
       }
       const int32_t outer = group;
       group = static_cast<int32_t>(program.groups.size());
@@ -64,23 +70,31 @@ void Context::elaborate_block(Environment& env, const ast::Block& block) {
 void Context::elaborate_update(Environment& env, const ast::Update& update) {
   const Binding* state = find_tensor(env, update.state.text, update.state.span);
   const Binding* value = find_tensor(env, update.value.text, update.value.span);
+  if (state != nullptr && value != nullptr && (state->literal || value->literal)) {
+    return error(
+        env, DiagnosticKind::CallArgument, (state->literal ? update.state : update.value).span,
+        "a scalar literal can be neither a state nor its value", "store it in a kernel first");
+  }
   if (state == nullptr || value == nullptr || !state->tensor || !value->tensor) return;
   const Tensor& old = program.tensor(*state->tensor);
   const Tensor& fresh = program.tensor(*value->tensor);
   if (env.caller != nullptr || old.role != Role::State) {
     return error(env, DiagnosticKind::CallArgument, update.state.span,
-                 fmt::format("`{}` is not a `state` of the program", update.state.text));
+                 fmt::format("`{}` is not a `state` of the program", update.state.text),
+                 "only the program updates, and only its own `state` tensors");
   }
   if (old.type != fresh.type || old.shape != fresh.shape) {
     return error(
         env, DiagnosticKind::ShapeMismatch, update.value.span,
         fmt::format("`{}` is {}[{}], the state is {}[{}]", update.value.text, name(fresh.type),
-                    fmt::join(fresh.shape, ", "), name(old.type), fmt::join(old.shape, ", ")));
+                    fmt::join(fresh.shape, ", "), name(old.type), fmt::join(old.shape, ", ")),
+        "the new value has the state's type and shape");
   }
   for (const Update& other : program.updates) {
     if (other.state == *state->tensor) {
       return error(env, DiagnosticKind::DuplicateName, update.state.span,
-                   fmt::format("`{}` is updated twice", update.state.text));
+                   fmt::format("`{}` is updated twice", update.state.text),
+                   "an update sets the final value once");
     }
   }
   program.updates.push_back({*state->tensor, *value->tensor});
@@ -95,10 +109,12 @@ class Verifier {
     add_functions();
     if (!file_.program) {
       if (file_.functions.empty()) {
-        context_.error(env_, DiagnosticKind::OutputMissing, {}, "the text holds no `program`");
+        context_.error(env_, DiagnosticKind::OutputMissing, {}, "the text holds no `program`",
+                       "program name(input x: f32[N]) -> (y) { dims N = 4 ... }");
       } else {
         context_.error(env_, DiagnosticKind::OutputMissing, file_.functions.front().name.span,
-                       "the text holds functions but no `program`");
+                       "the text holds functions but no `program`",
+                       "add a program that calls them");
       }
       return std::move(context_.errors);
     }
@@ -117,6 +133,8 @@ class Verifier {
       sort_by_position(context_.errors);
       return std::move(context_.errors);
     }
+    SOLAR_CHECK(context_.program.outputs.size() == program.outputs.size(),
+                "every output of a program without errors is a tensor");
     auto shared = std::make_shared<const Program>(std::move(context_.program));
     return Elaboration{VerifiedProgram(std::move(shared)), std::move(context_.table),
                        std::move(context_.equations)};
@@ -130,11 +148,29 @@ class Verifier {
       const auto [at, fresh] = own.try_emplace(f.name.text, &f);
       if (!fresh) {
         context_.error(env_, DiagnosticKind::DuplicateName, f.name.span,
-                       fmt::format("function `{}` is defined twice", f.name.text), "",
+                       fmt::format("function `{}` is defined twice", f.name.text), "rename one",
                        {{at->second->name.span, "defined here first"}});
       }
       context_.functions[f.name.text] = &f;
+      check_signature(f);
     }
+  }
+
+  /// What can be said of a function that is never called.
+  void check_signature(const ast::Function& f) {
+    std::map<std::string, Span> seen;
+    const auto once = [&](const ast::Name& name) {
+      const auto [at, fresh] = seen.try_emplace(name.text, name.span);
+      if (fresh) return;
+      context_.error(env_, DiagnosticKind::DuplicateName, name.span,
+                     fmt::format("`{}` is already defined", name.text),
+                     "a name is defined once; choose another",
+                     {{at->second, "defined here first"}});
+    };
+    for (const ast::Generic& g : f.generics) once(g.name);
+    for (const ast::Declaration& d : f.parameters) once(d.name);
+    seen.clear();
+    for (const ast::Name& result : f.results) once(result);
   }
 
   void check_bindings() {
@@ -171,14 +207,16 @@ class Verifier {
       if (!port.values.empty()) {
         context_.error(
             env_, DiagnosticKind::CallArgument, declaration.name.span,
-            fmt::format("`{}` has values, but only a `const` does", declaration.name.text));
+            fmt::format("`{}` has values, but only a `const` does", declaration.name.text),
+            "make it a `const`, or leave the values out");
       }
       return;
     }
     if (static_cast<int64_t>(port.values.size()) != element_count(tensor.shape)) {
       context_.error(env_, DiagnosticKind::ShapeMismatch, declaration.name.span,
                      fmt::format("`{}` has {} elements, found {} values", declaration.name.text,
-                                 element_count(tensor.shape), port.values.size()));
+                                 element_count(tensor.shape), port.values.size()),
+                     "list all elements in row-major order");
       return;
     }
     for (const ast::ExprPtr& value : port.values) {
@@ -191,11 +229,31 @@ class Verifier {
         number = literal.number;
       } else {
         context_.error(env_, DiagnosticKind::TypeMismatch, value->span,
-                       "a constant's values are literals");
+                       "a constant's values are literals", "write the numbers out");
+        return;
+      }
+      const bool is_bool = literal.kind == ast::ExprKind::Bool;
+      if (is_bool != (tensor.type == ElementType::Bool) ||
+          (literal.kind == ast::ExprKind::Float && !is_float(tensor.type))) {
+        context_.error(env_, DiagnosticKind::TypeMismatch, value->span,
+                       fmt::format("`{}` is {}, found {}", declaration.name.text, name(tensor.type),
+                                   is_bool                                ? "a bool"
+                                   : literal.kind == ast::ExprKind::Float ? "a float"
+                                                                          : "an integer"),
+                       "values have the constant's type");
         return;
       }
       tensor.values.push_back(negative ? -number : number);
     }
+  }
+
+  std::string hint_for(const std::string& output) const {
+    std::vector<std::string> known;
+    for (const auto& [name, binding] : env_.tensors) known.push_back(name);
+    std::sort(known.begin(), known.end());
+    const auto near = nearest_names(output, known);
+    return near.empty() ? "an output is a tensor that the body defines"
+                        : fmt::format("did you mean {}?", quoted_choices(near));
   }
 
   void add_outputs(const ast::Program& program) {
@@ -203,7 +261,8 @@ class Verifier {
       const auto at = env_.tensors.find(output.text);
       if (at == env_.tensors.end()) {
         context_.error(env_, DiagnosticKind::OutputMissing, output.span,
-                       fmt::format("the output `{}` is never defined", output.text));
+                       fmt::format("the output `{}` is never defined", output.text),
+                       hint_for(output.text));
       } else if (at->second.tensor) {
         context_.program.outputs.push_back(*at->second.tensor);
         context_.program.output_names.push_back(output.text);
@@ -211,7 +270,7 @@ class Verifier {
     }
     if (program.outputs.empty() && context_.program.updates.empty()) {
       context_.error(env_, DiagnosticKind::OutputMissing, program.name.span,
-                     "the program has no outputs");
+                     "the program has no outputs", "name them after `->`");
     }
   }
 

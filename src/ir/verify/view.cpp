@@ -100,7 +100,9 @@ class ViewChecker {
         continue;
       }
       if (part.kind != ast::Axis::Kind::Name) {
-        bad(part.span, "expected an axis name", "groups do not nest");
+        bad(part.span, "expected an axis name",
+            part.kind == ast::Axis::Kind::Pack ? "a pack on the left stands for whole axes"
+                                               : "groups do not nest");
         return false;
       }
       if (find(part.name) >= 0) {

@@ -71,7 +71,7 @@ def _grouped(b: Builder, value: Value, axis: int, groups: int) -> Value:
 def _declare_nominal(b: Builder, xg: Value, wg: Value) -> None:
     """Every input element meets every tap: what a FLOP counter counts, cropped outputs included."""
     factors = [b.extent(xg, axis) for axis in range(xg.rank)] + [b.extent(wg, axis) for axis in range(2, wg.rank)]
-    b.nominal("*".join(f if _is_name(f) else f"({f})" for f in factors))
+    b.nominal("*".join(f if _is_name(f) else f"({f})" for f in factors if f != "1"))
 
 
 def _is_name(factor: str) -> bool:

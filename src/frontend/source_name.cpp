@@ -1,0 +1,56 @@
+#include "frontend/source_name.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace solar::frontend {
+namespace {
+
+constexpr const char* kForms = "a source is FILE.py, FILE.py:NAME or FILE.alir";
+
+Diagnostic refusal(std::string message, std::string hint = "") {
+  Diagnostic diagnostic;
+  diagnostic.kind = DiagnosticKind::SourceFile;
+  diagnostic.message = std::move(message);
+  diagnostic.hint = std::move(hint);
+  return diagnostic;
+}
+
+/// Whether `text` can be sent to a worker, which reads UTF-8.
+bool is_utf8(const std::string& text) {
+  using nlohmann::json;
+  return json(text).dump(-1, ' ', false, json::error_handler_t::ignore).size() ==
+         json(text).dump(-1, ' ', false, json::error_handler_t::replace).size();
+}
+
+}  // namespace
+
+Result<Done> check_source_name(const std::string& source) {
+  std::string path = source;
+  struct stat info = {};
+  const size_t colon = source.rfind(':');
+  if (::stat(path.c_str(), &info) != 0 && colon != std::string::npos) path.resize(colon);
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return refusal(fmt::format("no such file: {}", path), kForms);
+    return refusal(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
+  }
+  if (!S_ISREG(info.st_mode)) return refusal(fmt::format("not a file: {}", path), kForms);
+  if (!path.ends_with(".py")) {
+    return refusal(fmt::format("unknown kind of source: {}", path), kForms);
+  }
+  if (::access(path.c_str(), R_OK) != 0) {
+    return refusal(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
+  }
+  if (!is_utf8(source)) {
+    return refusal(fmt::format("the name of the source is not UTF-8: {}", path),
+                   "rename it, or make a link to it with a plain name");
+  }
+  return Done{};
+}
+
+}  // namespace solar::frontend
