@@ -47,7 +47,7 @@ def parse_file(path: str) -> ast.Module:
         message = f"cannot read {display_path(path)}: {error.strerror}"
         raise SourceError(Problem("source-file", message, path)) from error
     except SyntaxError as error:
-        message = f"syntax error: {error.msg}"
+        message = f"syntax error: {error.msg}" if error.lineno else f"{display_path(path)} is not Python: {error.msg}"
         raise SourceError(Problem("source-file", message, path, error.lineno or 0)) from error
     except (ValueError, RecursionError, MemoryError) as error:
         message = f"{display_path(path)} is not a Python source: {error}"

@@ -15,6 +15,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch import nn
 
+from solar import limits
 from solar.problems import Problem, SourceError, describe, raised
 from solar.randomness import RandomDraws
 from solar.signature import forward_line
@@ -121,7 +122,9 @@ def call_forward(loaded: LoadedProgram, model: nn.Module, args: Any, kwargs: Any
     try:
         result = model(*args, **kwargs)
     except BaseException as error:
+        limits.end_copies()
         raise SourceError(raised(error, loaded.path, "`forward`")) from error
+    limits.end_copies()
     return output_tensors(result, loaded)
 
 

@@ -54,9 +54,20 @@ def traceback_tail(error: BaseException, path: str) -> str:
     return "\n".join(lines[-TAIL_LINES:])
 
 
+def negative_size(error: BaseException) -> int:
+    """The size below 0 that torch refused without naming it, or 0."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_name == "validate_dim_length":
+            size = frame.f_locals.get("length")
+            return size if isinstance(size, int) and size < 0 else 0
+    return 0
+
+
 def describe(error: BaseException) -> str:
     """`ValueError: the message's first lines`, bounded in length."""
-    text = str(error).strip().removesuffix(".")
+    negative = negative_size(error)
+    text = f"a tensor cannot have {negative} elements along an axis" if negative else str(error)
+    text = text.strip().removesuffix(".")
     name = type(error).__name__
     return f"{name}: {text[:600]}" if text else name
 

@@ -102,7 +102,7 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
         raise SourceError(*(own_mistake(loaded) or error.problems)) from error
     except MemoryError:
         raise
-    except Exception as error:
+    except BaseException as error:  # `sys.exit()` too
         problem = raised(error, loaded.path, "tracing `forward`", "trace-failed")
         raise SourceError(*(own_mistake(loaded) or (problem,))) from error
     result: dict[str, Any] = {
@@ -140,7 +140,7 @@ def own_mistake(loaded: Any) -> tuple[Problem, ...]:
         output_tensors(outputs, loaded)
     except SourceError as error:
         return error.problems
-    except Exception as error:
+    except BaseException as error:
         if not needs_values(error):
             return (raised(error, loaded.path, "`forward`"),)
         place = raised(error, loaded.path, "`forward`")

@@ -87,7 +87,8 @@ std::string render_text(const Diagnostic& d, bool colour) {
   }
   if (!d.hint.empty()) out += fmt::format("  = hint: {}\n", printable(d.hint));
   for (const Fix& fix : d.fixes) {
-    out += fmt::format("  = {}: `{}`\n", confidence_word(fix.confidence), printable(fix.replacement));
+    out +=
+        fmt::format("  = {}: `{}`\n", confidence_word(fix.confidence), printable(fix.replacement));
   }
   return out;
 }

@@ -33,9 +33,13 @@ Result<Done> Environment::check_root() const {
   Diagnostic diagnostic;
   diagnostic.kind = DiagnosticKind::Usage;
   diagnostic.message =
-      root.empty() ? "the folder of solar's own files (arch, python) is not found"
-                   : fmt::format("SOLAR_ROOT is `{}`, which does not hold solar's own files (arch, python)", root);
-  diagnostic.hint = "start the program through its launcher `solar`, or set SOLAR_ROOT to the folder that holds it";
+      root.empty()
+          ? "the folder of solar's own files (arch, python) is not found"
+          : fmt::format("SOLAR_ROOT is `{}`, which does not hold solar's own files (arch, python)",
+                        root);
+  diagnostic.hint =
+      "start the program through its launcher `solar`, or set SOLAR_ROOT to the folder that holds "
+      "it";
   return diagnostic;
 }
 
@@ -47,7 +51,8 @@ Environment environment_of_process() {
   if (!environment.root.empty()) return environment;
   // build/<preset>/solar lies two folders below the root.
   std::error_code error;
-  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   while (folder.has_relative_path() && !is_root(folder)) folder = folder.parent_path();
   if (folder.has_relative_path()) environment.root = folder.string();
   return environment;

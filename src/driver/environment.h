@@ -22,7 +22,8 @@ struct Environment {
   frontend::PoolOptions pool_options() const;
 };
 
-/// From SOLAR_ROOT and SOLAR_PYTHON where they are set and not empty, else from where the executable lies and `python3`.
+/// From SOLAR_ROOT and SOLAR_PYTHON where they are set and not empty, else from where the
+/// executable lies and `python3`.
 Environment environment_of_process();
 
 }  // namespace solar::driver

@@ -73,7 +73,8 @@ void note_once(Outcome& outcome, const std::string& note) {
 /// The original itself is off from its float64 run by more than the tolerance.
 bool ill_conditioned(const std::vector<Expected>& pairs, double eps, int64_t reduction) {
   return std::any_of(pairs.begin(), pairs.end(), [&](const Expected& pair) {
-    return pair.reference != nullptr && !compare(*pair.reference, *pair.golden, eps, reduction).equal;
+    return pair.reference != nullptr &&
+           !compare(*pair.reference, *pair.golden, eps, reduction).equal;
   });
 }
 
@@ -87,7 +88,8 @@ void add_comparison(const Expected& pair, const Run& run, const Comparison& c, O
   if (c.equal || outcome.status == "failed") return;
   outcome.status = "failed";
   outcome.reason = fmt::format(
-      "output `{}` differs from the original in {} of {} elements ({} inputs, seed {}); the worst is {}{}",
+      "output `{}` differs from the original in {} of {} elements ({} inputs, seed {}); the worst "
+      "is {}{}",
       pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
 }
 
@@ -116,8 +118,8 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
   return golden;
 }
 
-Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden, const Options& options,
-                         Outcome& outcome) {
+Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden,
+                         const Options& options, Outcome& outcome) {
   const double eps = coarsest_epsilon(*program);
   const int64_t reduction = longest_reduction(*program);
   exec::RunOptions run_options;
@@ -132,9 +134,11 @@ Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golde
     return Done{};
   }
   if (golden.run.distribution != "example" && ill_conditioned(*pairs, eps, reduction)) {
-    note_once(outcome, fmt::format("{} inputs: the original itself is off from float64 by more than the tolerance; "
-                                   "not used",
-                                   golden.run.distribution));
+    note_once(outcome,
+              fmt::format(
+                  "{} inputs: the original itself is off from float64 by more than the tolerance; "
+                  "not used",
+                  golden.run.distribution));
     return Done{};
   }
   if (outcome.status == "skipped") outcome.status = "passed";
@@ -150,14 +154,17 @@ Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golde
   return Done{};
 }
 
-Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                                const frontend::TracedProgram& trace, const ir::VerifiedProgram& program,
-                                const std::vector<Run>& runs, const std::string& folder, const Options& options) {
+Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
+                                const frontend::SourceRequest& request,
+                                const frontend::TracedProgram& trace,
+                                const ir::VerifiedProgram& program, const std::vector<Run>& runs,
+                                const std::string& folder, const Options& options) {
   for (const Run& run : runs) {
     SOLAR_TRY(Golden golden, run_original(pool, request, trace, run, folder, options));
     SOLAR_TRY(const Done done, compare_run(program, golden, options, outcome));
     static_cast<void>(done);
-    if (outcome.example.empty() && run.distribution == "example") outcome.example = std::move(golden.tensors);
+    if (outcome.example.empty() && run.distribution == "example")
+      outcome.example = std::move(golden.tensors);
     if (outcome.status == "failed") break;
   }
   return outcome;

@@ -24,15 +24,17 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
                             const frontend::TracedProgram& trace, const Run& run,
                             const std::string& folder, const Options& options);
 
-/// Runs the program on the same tensors and adds what was found to `outcome`, whose status becomes passed or
-/// failed. A run at which the original itself is off from float64 by more than the tolerance proves nothing; it
-/// is left out and noted (the example inputs never are).
-Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden, const Options& options,
-                         Outcome& outcome);
+/// Runs the program on the same tensors and adds what was found to `outcome`, whose status becomes
+/// passed or failed. A run at which the original itself is off from float64 by more than the
+/// tolerance proves nothing; it is left out and noted (the example inputs never are).
+Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden,
+                         const Options& options, Outcome& outcome);
 
 /// All runs of one program.
-Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                                const frontend::TracedProgram& trace, const ir::VerifiedProgram& program,
-                                const std::vector<Run>& runs, const std::string& folder, const Options& options);
+Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
+                                const frontend::SourceRequest& request,
+                                const frontend::TracedProgram& trace,
+                                const ir::VerifiedProgram& program, const std::vector<Run>& runs,
+                                const std::string& folder, const Options& options);
 
 }  // namespace solar::validate

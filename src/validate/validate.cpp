@@ -270,7 +270,8 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
 Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
                                                    const frontend::SourceRequest& request,
                                                    const std::vector<ir::VerifiedProgram>& programs,
-                                                   const std::string& folder, const Options& options) {
+                                                   const std::string& folder,
+                                                   const Options& options) {
   SOLAR_TRY(const Traced traced, trace_source(pool, request, folder, options));
   std::vector<Result<Outcome>> outcomes;
   for (const ir::VerifiedProgram& program : programs) {

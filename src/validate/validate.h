@@ -22,7 +22,7 @@ struct Options {
   int64_t full_bytes = int64_t{10} << 30;  // predicted peak up to which `full` is used
   int64_t full_points =
       20'000'000'000;  // loop points of one run of the IR up to which `full` is used
-  int64_t small_points = 400'000'000;  // likewise for a small program
+  int64_t small_points = 4'000'000'000;  // likewise for a small program
   frontend::Limits limits = {};
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const std::string&)> progress = {};  // what is being done
@@ -60,11 +60,13 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
                                const Traced& traced, const std::string& folder,
                                const Options& options);
 
-/// Runs programs written by somebody else against the original, at the source's own sizes (after overrides). The
-/// original runs once for all of them. One result per program; the outer error is one of the original itself.
+/// Runs programs written by somebody else against the original, at the source's own sizes (after
+/// overrides). The original runs once for all of them. One result per program; the outer error is
+/// one of the original itself.
 Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
                                                    const frontend::SourceRequest& request,
                                                    const std::vector<ir::VerifiedProgram>& programs,
-                                                   const std::string& folder, const Options& options);
+                                                   const std::string& folder,
+                                                   const Options& options);
 
 }  // namespace solar::validate

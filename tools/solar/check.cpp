@@ -32,7 +32,8 @@ Diagnostic mismatch(const std::string& path, const std::string& reason) {
 }
 
 /// Compares the programs with the original; reports and gives the exit code.
-int compare(const std::vector<Verified>& verified, const Check& check, const driver::Environment& env) {
+int compare(const std::vector<Verified>& verified, const Check& check,
+            const driver::Environment& env) {
   std::vector<ir::VerifiedProgram> programs;
   for (const Verified& v : verified) programs.push_back(v.program);
   const auto against = [&]() -> Result<std::vector<Result<validate::Outcome>>> {
@@ -41,7 +42,8 @@ int compare(const std::vector<Verified>& verified, const Check& check, const dri
     SOLAR_TRY(frontend::WorkerPool pool, frontend::WorkerPool::start(env.pool_options()));
     SOLAR_TRY(const frontend::TemporaryFolder folder, frontend::TemporaryFolder::make());
     const frontend::SourceRequest request = {check.against, check.options.analyze.overrides};
-    return validate::check_against(pool, request, programs, folder.path(), check.options.analyze.validation);
+    return validate::check_against(pool, request, programs, folder.path(),
+                                   check.options.analyze.validation);
   };
   const auto outcomes = against();
   if (!outcomes) return report(outcomes.error());
@@ -52,12 +54,13 @@ int compare(const std::vector<Verified>& verified, const Check& check, const dri
     if (!outcome) {
       code = std::max(code, report(outcome.error()));
     } else if (outcome->status != "passed") {
-      const std::string reason = outcome->reason.empty() ? "no run could be compared" : outcome->reason;
+      const std::string reason =
+          outcome->reason.empty() ? "no run could be compared" : outcome->reason;
       code = std::max(code, report(Diagnostics{mismatch(verified[i].path, reason)}));
     } else {
-      fmt::print("{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n", verified[i].path,
-                 check.against, outcome->seeds, fmt::join(outcome->distributions, ", "),
-                 outcome->worst_tolerance_share);
+      fmt::print("{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n",
+                 verified[i].path, check.against, outcome->seeds,
+                 fmt::join(outcome->distributions, ", "), outcome->worst_tolerance_share);
     }
   }
   return code;
@@ -79,7 +82,8 @@ int check_files(Check& check) {
     }
   }
   if (check.json) {
-    fmt::print("{}\n", to_json(problems).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n",
+               to_json(problems).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return problems.empty() ? kDone : kProblem;
   }
   int code = problems.empty() ? static_cast<int>(kDone) : report(problems);
@@ -87,7 +91,8 @@ int check_files(Check& check) {
     return verified.empty() ? code : std::max(code, compare(verified, check, env));
   }
   for (const Verified& v : verified) {
-    fmt::print("{}: ok, {} statements, {} outputs\n", v.path, v.program->statements.size(), v.program->outputs.size());
+    fmt::print("{}: ok, {} statements, {} outputs\n", v.path, v.program->statements.size(),
+               v.program->outputs.size());
   }
   return code;
 }
@@ -95,12 +100,16 @@ int check_files(Check& check) {
 }  // namespace
 
 void add_check(CLI::App& app, Run& run) {
-  auto* command = app.add_subcommand("check", "verify .alir files, and compare them with an original");
+  auto* command =
+      app.add_subcommand("check", "verify .alir files, and compare them with an original");
   auto check = std::make_shared<Check>();
   command->add_option("FILE", check->paths, "the .alir files")->required();
   command->add_option("--against", check->against, "the original: FILE.py or FILE.py:NAME");
-  command->add_option("--bind", check->options.bindings, "set a free dim of the program: D=N")->delimiter(',');
-  command->add_option("--set", check->options.overrides, "replace an integer constant of the original: NAME=N")
+  command->add_option("--bind", check->options.bindings, "set a free dim of the program: D=N")
+      ->delimiter(',');
+  command
+      ->add_option("--set", check->options.overrides,
+                   "replace an integer constant of the original: NAME=N")
       ->delimiter(',');
   add_limit_options(*command, check->options);
   command->add_flag("--json", check->json, "print the diagnostics as JSON");

@@ -56,7 +56,7 @@ int inverse(SourceOptions& options, const Target& target) {
   const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
                                     .colour = use_colour(STDOUT_FILENO)};
   const auto written = options.json ? write_file(*options.json, report::render_json(*found))
-                                            : write_file("-", report::render_text(*found, text));
+                                    : write_file("-", report::render_text(*found, text));
   if (!written) return report(written.error());
   return validation_exit(found->validation, options);
 }

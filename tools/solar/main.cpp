@@ -14,8 +14,8 @@
 namespace solar::cli {
 namespace {
 
-/// A closed standard descriptor would be taken by the next file that is opened, and then be written to. Standard
-/// output is opened for reading, so that writing to it stays the error that it is.
+/// A closed standard descriptor would be taken by the next file that is opened, and then be written
+/// to. Standard output is opened for reading, so that writing to it stays the error that it is.
 void open_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
@@ -59,18 +59,22 @@ int run_command(const Run& run) {
 }
 
 int internal_error(const char* what) {
-  print_error(fmt::format("solar: internal error: {}\nsolar: this is a bug in solar, not in your program\n", what));
+  print_error(fmt::format(
+      "solar: internal error: {}\nsolar: this is a bug in solar, not in your program\n", what));
   return kBug;
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app{"How fast a program could possibly run on given hardware, what limits it, and what would help.", "solar"};
+  CLI::App app{
+      "How fast a program could possibly run on given hardware, what limits it, and what would "
+      "help.",
+      "solar"};
   app.set_version_flag("--version", "solar " SOLAR_VERSION);
   app.require_subcommand(1);
   app.footer("example: solar analyze examples/resnet18.py --arch h100-sxm");
   Run run;
-  for (const AddCommand add : {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run, add_lift, add_fmt,
-                               add_arch, add_explain, add_doctor}) {
+  for (const AddCommand add : {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run,
+                               add_lift, add_fmt, add_arch, add_explain, add_doctor}) {
     add(app, run);
   }
   try {

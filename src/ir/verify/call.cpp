@@ -12,7 +12,7 @@ namespace solar::ir {
 namespace {
 
 constexpr size_t kMaxCallDepth = 64;
-constexpr int64_t kMaxCalls = 1'000'000;
+constexpr int64_t kMaxCalls = 250'000;
 
 class CallBinder {
  public:

@@ -332,7 +332,10 @@ class _Tracer:
     def _stand_in(self, node: fx.Node) -> None:
         """Values for the results of a node that was not lowered, so that later nodes can be looked at."""
         tensors = _tensors(node.meta.get("val"))
-        values = [self.builder.stand_in(meta) for meta in _metas(tensors)]
+        try:
+            values = [self.builder.stand_in(meta) for meta in _metas(tensors)]
+        except NotLoweredError:  # no value can have that type or shape
+            values, tensors = [], []
         for value, tensor in zip(values, tensors, strict=True):
             self.builder.strides[value] = tuple(tensor.stride())
         single = isinstance(node.meta.get("val"), torch.Tensor)

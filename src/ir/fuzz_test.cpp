@@ -1,0 +1,249 @@
+// Random mutations of correct and wrong texts: parsing, verifying and printing end, with a result
+// or diagnostics. Run under the sanitizers too. SOLAR_FUZZ_ROUNDS sets how many.
+
+#include <gtest/gtest.h>
+
+#include "base/diagnostic_json.h"
+#include "base/diagnostic_text.h"
+#include "ir/corpus_test_util.h"
+#include "ir/lexer.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "ir/unify_dims.h"
+#include "ir/verify.h"
+
+namespace solar::ir {
+namespace {
+
+/// The text's pieces: tokens with the space in front of them.
+std::vector<std::string> pieces_of(const std::string& text) {
+  std::vector<std::string> pieces;
+  int32_t from = 0;
+  for (const Token& token : lex(text).tokens) {
+    pieces.push_back(text.substr(static_cast<size_t>(from), static_cast<size_t>(token.end - from)));
+    from = token.end;
+  }
+  return pieces;
+}
+
+std::string joined(const std::vector<std::string>& pieces) {
+  std::string out;
+  for (const std::string& piece : pieces) out += piece;
+  return out;
+}
+
+class Mutator {
+ public:
+  explicit Mutator(std::mt19937_64& random) : random_(random) {}
+
+  std::string mutate(const Text& text, const Text& donor) {
+    std::vector<std::string> pieces = pieces_of(text.text);
+    const std::vector<std::string> others = pieces_of(donor.text);
+    for (int64_t n = draw(random_, 1, 4); n > 0; --n) change(pieces, others);
+    return joined(pieces);
+  }
+
+ private:
+  size_t any(size_t size) { return static_cast<size_t>(random_() % size); }
+
+  void change(std::vector<std::string>& pieces, const std::vector<std::string>& others) {
+    static const std::vector<std::string> known = {" 0",
+                                                   " 1",
+                                                   " -1",
+                                                   " 9223372036854775807",
+                                                   " 4611686018427387904",
+                                                   " 99999999999999999999",
+                                                   " 1e999",
+                                                   " nan",
+                                                   " inf",
+                                                   " true",
+                                                   " prev",
+                                                   " (",
+                                                   " )",
+                                                   " {",
+                                                   " }",
+                                                   " [",
+                                                   " ]",
+                                                   " ,",
+                                                   " ;",
+                                                   " :",
+                                                   " ->",
+                                                   " *",
+                                                   " //",
+                                                   " %",
+                                                   " min(",
+                                                   " select(",
+                                                   " wide(",
+                                                   " let",
+                                                   " for",
+                                                   " seq",
+                                                   " where",
+                                                   " init",
+                                                   " else",
+                                                   " kernel",
+                                                   " indexed",
+                                                   " op",
+                                                   " view",
+                                                   " slice",
+                                                   " dims",
+                                                   " fn",
+                                                   " program",
+                                                   " \"",
+                                                   " `",
+                                                   " # x\n",
+                                                   " ..",
+                                                   " ...",
+                                                   " *l",
+                                                   " \xC3\xA9",
+                                                   " +=",
+                                                   " argmax=",
+                                                   " =",
+                                                   " <",
+                                                   " == ",
+                                                   " not",
+                                                   " or",
+                                                   " bf16",
+                                                   " type",
+                                                   " repeat"};
+    if (pieces.empty()) return pieces.push_back(known[any(known.size())]);
+    const size_t at = any(pieces.size());
+    const auto place = pieces.begin() + static_cast<std::ptrdiff_t>(at);
+    switch (draw(random_, 0, 7)) {
+      case 0:
+        pieces.erase(place);
+        break;
+      case 1:
+        std::swap(pieces[at], pieces[any(pieces.size())]);
+        break;
+      case 2:
+        pieces.insert(place, pieces[any(pieces.size())]);
+        break;
+      case 3:
+        pieces[at] = known[any(known.size())];
+        break;
+      case 4:
+        pieces.insert(place, known[any(known.size())]);
+        break;
+      case 5:
+        pieces[at] = " " + others[any(others.size())];
+        break;
+      case 6: {  // a run of the donor
+        const size_t from = any(others.size());
+        const size_t to = std::min(others.size(), from + 1 + any(12));
+        pieces.insert(place, others.begin() + static_cast<std::ptrdiff_t>(from),
+                      others.begin() + static_cast<std::ptrdiff_t>(to));
+        break;
+      }
+      default: {  // one byte
+        std::string& piece = pieces[at];
+        if (!piece.empty()) piece[any(piece.size())] = static_cast<char>(random_());
+      }
+    }
+  }
+
+  std::mt19937_64& random_;
+};
+
+/// Prelude functions are verified by calls, which the mutated program at the end of the text makes.
+std::vector<Text> corpus() {
+  std::vector<Text> texts = golden_texts();
+  for (Text& text : prelude_texts()) texts.push_back(std::move(text));
+  for (Text& text : alir_blocks("docs/language.md")) texts.push_back(std::move(text));
+  return texts;
+}
+
+TEST(Fuzz, MutatedTextsEndWithAResultOrDiagnostics) {
+  std::mt19937_64 random = seeded(9);
+  const char* given = std::getenv("SOLAR_FUZZ_ROUNDS");
+  const int64_t rounds = given != nullptr ? std::strtoll(given, nullptr, 10) : 2000;
+  const std::vector<Text> texts = corpus();
+  Mutator mutator(random);
+  int64_t parsed = 0;
+  int64_t verified = 0;
+  for (int64_t round = 0; round < rounds; ++round) {
+    const Text& text = texts[random() % texts.size()];
+    const std::string mutated = mutator.mutate(text, texts[random() % texts.size()]);
+    if (std::getenv("SOLAR_FUZZ_LAST") != nullptr) {  // the text of a crash stays behind
+      std::ofstream(std::getenv("SOLAR_FUZZ_LAST"), std::ios::binary) << mutated;
+    }
+    SCOPED_TRACE("round " + std::to_string(round) + " from " + text.name);
+    const auto file = parse_text("mutated.alir", mutated);
+    if (!file) {
+      ASSERT_FALSE(file.error().empty());
+      ASSERT_FALSE(render_text(file.error()).empty());
+      continue;
+    }
+    ++parsed;
+    const std::string printed = print(*file);
+    const auto again = parse_text("printed.alir", printed);
+    ASSERT_TRUE(again) << printed << render_text(again.error());
+    ASSERT_EQ(print(*again), printed);
+    const auto program = verify(*file);
+    if (!program) {
+      ASSERT_FALSE(program.error().empty());
+      for (const Diagnostic& d : program.error()) ASSERT_FALSE(render_text(d).empty());
+      const auto same = verify(*again);
+      ASSERT_FALSE(same) << printed;
+      ASSERT_EQ(same.error().size(), program.error().size())
+          << render_text(program.error()) << render_text(same.error());
+      continue;
+    }
+    ++verified;
+    ASSERT_TRUE(verify(*again)) << printed;
+    (void)unify_dims(*file);
+  }
+  std::cout << parsed << " of " << rounds << " parse, " << verified << " verify\n";
+  EXPECT_GT(parsed, rounds / 20);
+}
+
+TEST(Fuzz, ChainsOfAbbreviationsCostLinearTime) {
+  const auto program_with = [](const std::string& lets, const std::string& value) {
+    return "program p(input x: f32[N]) -> (y) {\n  dims N = 4\n  kernel y: f32[N] { for n:N\n" +
+           lets + "    y[n] = " + value + " }\n}\n";
+  };
+  std::string data = "    let a0 = x[n]\n";
+  std::string index = "    let a0 = n\n";
+  std::string branching = "    let a0 = x[n]\n";
+  for (int i = 1; i <= 60; ++i) {
+    const std::string before = "a" + std::to_string(i - 1);
+    const std::string now = "    let a" + std::to_string(i) + " = ";
+    data += now + before + " + " + before + "\n";
+    index += now + before + " - " + before + " + n\n";
+    branching += now + "select(n < 2, " + before + ", " + before + ")\n";
+  }
+  EXPECT_TRUE(verify_text(program_with(data, "a60")));
+  EXPECT_TRUE(verify_text(program_with(data, "select(n < 2, a60, a59)")));
+  EXPECT_TRUE(verify_text(program_with(index, "x[min(max(a60, 0), N - 1)]")));
+  // Inside of select branches a let is elaborated per branch: refused once it grows too large.
+  const auto program = verify_text(program_with(branching, "a60"));
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().at(0).kind, DiagnosticKind::CountOverflow);
+}
+
+TEST(Fuzz, CallsThatMultiplyAreRefused) {
+  std::string text = "fn f0(x: f32[]) -> (x) { }\n";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string before = "f" + std::to_string(i - 1);
+    text += "fn f" + std::to_string(i) + "(x: f32[]) -> (y) { let a = " + before +
+            "(x) let y = " + before + "(a) }\n";
+  }
+  text += "program p(input x: f32[]) -> (y) { let y = f40(x) }\n";
+  const auto program = verify_text(text);
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().at(0).kind, DiagnosticKind::CountOverflow);
+}
+
+TEST(Fuzz, DeepCallsAreRefused) {
+  std::string text = "fn f0(x: f32[]) -> (y) { kernel y: f32[] { y[] = x } }\n";
+  for (int i = 1; i <= 5000; ++i) {
+    text += "fn f" + std::to_string(i) + "(x: f32[]) -> (y) { let y = f" + std::to_string(i - 1) +
+            "(x) }\n";
+  }
+  text += "program p(input x: f32[]) -> (y) { let y = f5000(x) }\n";
+  const auto program = verify_text(text);
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().at(0).kind, DiagnosticKind::CountOverflow);
+}
+
+}  // namespace
+}  // namespace solar::ir
