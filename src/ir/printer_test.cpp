@@ -65,8 +65,9 @@ TEST(Printer, LinesStayNarrowWhereTheyCanBreak) {
     if (expects_errors(text)) continue;
     std::istringstream lines(formatted(text.text));
     for (std::string line; std::getline(lines, line);) {
-      if (line.find('#') == std::string::npos)
+      if (line.find('#') == std::string::npos) {
         EXPECT_LE(line.size(), 120u) << text.name << ": " << line;
+      }
       EXPECT_FALSE(line.ends_with(' ')) << text.name << ": " << line;
     }
   }

@@ -9,6 +9,7 @@ namespace {
 
 int list() {
   const driver::Environment env = environment();
+  if (const auto root = env.check_root(); !root) return report(root.error());
   const auto names = arch::list(env.arch_library());
   if (!names) return report(names.error());
   for (const std::string& name : *names) {
@@ -20,6 +21,7 @@ int list() {
 }
 
 int show(const std::string& name) {
+  if (const auto root = environment().check_root(); !root) return report(root.error());
   const auto machine = arch::load(name, environment().arch_library());
   if (!machine) return report(machine.error());
   fmt::print("{}", roofline::summary(*machine));
@@ -27,6 +29,7 @@ int show(const std::string& name) {
 }
 
 int check(const std::string& name) {
+  if (const auto root = environment().check_root(); !root) return report(root.error());
   const Diagnostics problems = arch::check(name, environment().arch_library());
   if (problems.empty()) {
     fmt::print("{}: ok\n", name);

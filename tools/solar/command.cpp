@@ -76,13 +76,14 @@ Result<Done> check_output_path(const std::string& path) {
   if (path == "-") return Done{};
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int obstacle = write_obstacle(path, folder);
+  const int obstacle = path.empty() ? EINVAL : write_obstacle(path, folder);
   if (obstacle == 0) return Done{};
   Diagnostic diagnostic;
   diagnostic.kind = DiagnosticKind::OutputFile;
   diagnostic.message = fmt::format("cannot write `{}`: {}", path, std::strerror(obstacle));
+  if (path.empty()) diagnostic.message = "cannot write a file without a name";
   diagnostic.hint = obstacle == ENOENT ? fmt::format("make its folder first: mkdir -p {}", folder)
-                                       : "name a file in a folder that can be written";
+                                       : "name a file in a folder that can be written, or `-`";
   return diagnostic;
 }
 

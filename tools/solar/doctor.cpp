@@ -16,6 +16,7 @@ bool line(bool good, const std::string& what, const std::string& detail) {
 
 int doctor() {
   const driver::Environment env = environment();
+  if (const auto root = env.check_root(); !root) return report(root.error());
   bool good = true;
   const auto names = arch::list(env.arch_library());
   good &= line(names.has_value(), "architectures",
