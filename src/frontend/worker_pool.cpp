@@ -269,7 +269,8 @@ void WorkerPool::Impl::lost() {
                               ? fmt::format("was killed by signal {}", WTERMSIG(status))
                               : fmt::format("ended with status {}", WEXITSTATUS(status));
   die(failed(DiagnosticKind::WorkerFailed,
-             fmt::format("the process of the Python workers ({}) {}", python, how)));
+             fmt::format("the process of the Python workers ({}) {}", python, how),
+             greeted_ ? "" : "SOLAR_PYTHON must be Python 3.11 or newer"));
 }
 
 Result<WorkerPool> WorkerPool::start(const PoolOptions& options) {

@@ -21,6 +21,9 @@ struct Text {
   std::string text;
 };
 
+/// How GoogleTest names a text in a parameterised test.
+inline void PrintTo(const Text& text, std::ostream* out) { *out << text.name; }
+
 inline std::string read_whole(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

@@ -216,7 +216,7 @@ std::string DimTable::text(const DimExpr& expr, bool tight) const {
       std::string factor = atom_text(id);
       const bool compound =
           atom.variable.empty() && (atom.op == DimOp::FloorDiv || atom.op == DimOp::Mod);
-      if (compound && (monomial.size() > 1 || magnitude != 1)) factor = "(" + factor + ")";
+      if (compound && (monomial.size() > 1 || coefficient != 1)) factor = "(" + factor + ")";
       if (compound) ++factors;
       product += (product.empty() ? "" : "*") + factor;
     }

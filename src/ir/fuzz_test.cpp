@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/diagnostic_json.h"
 #include "base/diagnostic_text.h"
 #include "ir/corpus_test_util.h"
@@ -37,6 +39,7 @@ class Mutator {
   explicit Mutator(std::mt19937_64& random) : random_(random) {}
 
   std::string mutate(const Text& text, const Text& donor) {
+    if (draw(random_, 0, 2) != 0) return swapped(text.text);
     std::vector<std::string> pieces = pieces_of(text.text);
     const std::vector<std::string> others = pieces_of(donor.text);
     for (int64_t n = draw(random_, 1, 4); n > 0; --n) change(pieces, others);
@@ -44,6 +47,45 @@ class Mutator {
   }
 
  private:
+  /// One or two tokens replaced by others of their kind: most results parse, and go on to the
+  /// verifier.
+  std::string swapped(std::string text) {
+    for (int64_t n = draw(random_, 1, 2); n > 0; --n) {
+      const Tokens lexed = lex(text);
+      const Token& token = lexed.tokens[any(lexed.tokens.size())];
+      std::vector<std::string> same;
+      for (const Token& other : lexed.tokens) {
+        if (other.kind == token.kind && other.text.size() > 0) same.emplace_back(other.text);
+      }
+      if (token.kind == TokenKind::Integer) {
+        same = {"0",
+                "1",
+                "2",
+                "3",
+                "5",
+                "7",
+                "1000",
+                "4294967296",
+                "2305843009213693952",
+                "9223372036854775807"};
+      }
+      if (token.kind == TokenKind::Punctuation && token.text.ends_with('=') &&
+          token.text.size() != 2) {
+        same = {"=", "*=", "max=", "min=", "or=", "argmax="};
+      } else if (token.kind == TokenKind::Punctuation) {
+        same = token.text == "<" || token.text == "<=" || token.text == "=="
+                   ? std::vector<std::string>{"<", "<=", ">", ">=", "==", "!="}
+                   : std::vector<std::string>{"+", "-", "*", "//", "%"};
+        if (std::find(same.begin(), same.end(), token.text) == same.end()) continue;
+      }
+      if (same.empty() || token.kind == TokenKind::String) continue;
+      const std::string pick = " " + same[any(same.size())] + " ";
+      text = text.substr(0, static_cast<size_t>(token.begin)) + pick +
+             text.substr(static_cast<size_t>(token.end));
+    }
+    return text;
+  }
+
   size_t any(size_t size) { return static_cast<size_t>(random_() % size); }
 
   void change(std::vector<std::string>& pieces, const std::vector<std::string>& others) {
@@ -144,10 +186,45 @@ class Mutator {
   std::mt19937_64& random_;
 };
 
-/// Prelude functions are verified by calls, which the mutated program at the end of the text makes.
+/// A program that calls the last function of a prelude text, on small tensors, with every dim
+/// given.
+std::string call_of_last(const Text& prelude) {
+  const auto file = parse_text(prelude.name, prelude.text);
+  const ast::Function& f = file->functions.back();
+  std::string ports;
+  std::string arguments;
+  std::string given;
+  std::set<std::string> known;
+  for (const ast::Declaration& d : f.parameters) {
+    std::string shape;
+    for (const ast::Extent& extent : d.type.extents) {
+      shape += (shape.empty() ? "" : ", ") + std::string(extent.pack.empty() ? "5" : "2");
+      if (extent.expr) known.insert(extent.expr->text);
+    }
+    const std::string& element = d.type.element.name;
+    const std::string type = element_type_named(element) ? element : "f32";
+    known.insert(element);
+    ports +=
+        (ports.empty() ? "" : ", ") + ("input " + d.name.text + ": ") + type + "[" + shape + "]";
+    arguments += (arguments.empty() ? "" : ", ") + d.name.text;
+  }
+  for (const ast::Generic& g : f.generics) {
+    if (known.contains(g.name.text) || g.kind == ast::Generic::Kind::Pack) continue;
+    given += (given.empty() ? "; " : ", ") + g.name.text + " = " +
+             (g.kind == ast::Generic::Kind::Type ? "f32" : "1");
+  }
+  std::string results;
+  for (const ast::Name& result : f.results)
+    results += (results.empty() ? "out_" : ", out_") + result.text;
+  return "program p(" + ports + ") -> (" + results + ") { let (" + results + ") = " + f.name.text +
+         "(" + arguments + given + ") }\n";
+}
+
+/// Prelude functions are verified by calls, which a program at the end of the text makes.
 std::vector<Text> corpus() {
   std::vector<Text> texts = golden_texts();
-  for (Text& text : prelude_texts()) texts.push_back(std::move(text));
+  for (const Text& text : prelude_texts())
+    texts.push_back({text.name, text.text + call_of_last(text)});
   for (Text& text : alir_blocks("docs/language.md")) texts.push_back(std::move(text));
   return texts;
 }
@@ -171,6 +248,9 @@ TEST(Fuzz, MutatedTextsEndWithAResultOrDiagnostics) {
     if (!file) {
       ASSERT_FALSE(file.error().empty());
       ASSERT_FALSE(render_text(file.error()).empty());
+      ASSERT_FALSE(to_json(file.error())
+                       .dump(0, ' ', false, nlohmann::json::error_handler_t::replace)
+                       .empty());
       continue;
     }
     ++parsed;
@@ -193,7 +273,7 @@ TEST(Fuzz, MutatedTextsEndWithAResultOrDiagnostics) {
     (void)unify_dims(*file);
   }
   std::cout << parsed << " of " << rounds << " parse, " << verified << " verify\n";
-  EXPECT_GT(parsed, rounds / 20);
+  EXPECT_GT(parsed, 0);
 }
 
 TEST(Fuzz, ChainsOfAbbreviationsCostLinearTime) {
@@ -221,25 +301,25 @@ TEST(Fuzz, ChainsOfAbbreviationsCostLinearTime) {
 }
 
 TEST(Fuzz, CallsThatMultiplyAreRefused) {
-  std::string text = "fn f0(x: f32[]) -> (x) { }\n";
+  std::string text = "fn g0(x: f32[]) -> (x) { }\n";
   for (int i = 1; i <= 40; ++i) {
-    const std::string before = "f" + std::to_string(i - 1);
-    text += "fn f" + std::to_string(i) + "(x: f32[]) -> (y) { let a = " + before +
+    const std::string before = "g" + std::to_string(i - 1);
+    text += "fn g" + std::to_string(i) + "(x: f32[]) -> (y) { let a = " + before +
             "(x) let y = " + before + "(a) }\n";
   }
-  text += "program p(input x: f32[]) -> (y) { let y = f40(x) }\n";
+  text += "program p(input x: f32[]) -> (y) { let y = g40(x) }\n";
   const auto program = verify_text(text);
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().at(0).kind, DiagnosticKind::CountOverflow);
 }
 
 TEST(Fuzz, DeepCallsAreRefused) {
-  std::string text = "fn f0(x: f32[]) -> (y) { kernel y: f32[] { y[] = x } }\n";
+  std::string text = "fn g0(x: f32[]) -> (y) { kernel y: f32[] { y[] = x } }\n";
   for (int i = 1; i <= 5000; ++i) {
-    text += "fn f" + std::to_string(i) + "(x: f32[]) -> (y) { let y = f" + std::to_string(i - 1) +
+    text += "fn g" + std::to_string(i) + "(x: f32[]) -> (y) { let y = g" + std::to_string(i - 1) +
             "(x) }\n";
   }
-  text += "program p(input x: f32[]) -> (y) { let y = f5000(x) }\n";
+  text += "program p(input x: f32[]) -> (y) { let y = g5000(x) }\n";
   const auto program = verify_text(text);
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().at(0).kind, DiagnosticKind::CountOverflow);

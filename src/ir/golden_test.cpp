@@ -40,6 +40,10 @@ TEST_P(Golden, Output) {
     ASSERT_FALSE(errors.empty()) << "verifies, but its name says that it must not";
     found = render_text(errors);
     if (stem.starts_with("fail_")) {
+      for (const Diagnostic& d : errors) {
+        EXPECT_TRUE(!d.hint.empty() || d.kind == DiagnosticKind::Syntax)
+            << "no hint: " << render_text(d);
+      }
       EXPECT_TRUE(stem.substr(5).starts_with(with_underscores(slug(errors.front().kind)))) << found;
     }
   } else {

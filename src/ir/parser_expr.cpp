@@ -15,6 +15,10 @@ constexpr int32_t kMaxHeight = 500;
 constexpr size_t kMaxOperands = 1000;
 constexpr size_t kMaxErrors = 50;
 
+std::string backquotes_hint(const Token& token) {
+  return fmt::format("a reserved word used as a name stands in backquotes: `` `{}` ``", token.text);
+}
+
 }  // namespace
 
 std::string describe(const Token& token) {
@@ -25,6 +29,8 @@ std::string describe(const Token& token) {
       return fmt::format("the string \"{}\"", token.text);
     case TokenKind::Keyword:
       return fmt::format("the keyword `{}`", token.text);
+    case TokenKind::Bad:
+      return fmt::format("`{}`, which is no word of the language", token.text.substr(0, 40));
     default:
       return fmt::format("`{}`", token.text.substr(0, 40));
   }
@@ -33,7 +39,8 @@ std::string describe(const Token& token) {
 ParserBase::Depth::Depth(ParserBase& parser, const Token& token) : parser_(parser) {
   if (++parser_.depth_ > kMaxDepth) {
     --parser_.depth_;
-    parser_.fail(token, fmt::format("nested more than {} levels deep", kMaxDepth));
+    parser_.fail(token, fmt::format("nested more than {} levels deep", kMaxDepth),
+                 "split it over several statements");
   }
 }
 
@@ -84,7 +91,8 @@ Span ParserBase::span_from(int32_t begin) const {
 void ParserBase::report(Diagnostic diagnostic) {
   // Enclosing blocks that end at the same wrong token would repeat it.
   if (!errors_.empty() && errors_.back().span.begin == diagnostic.span.begin) return;
-  if (errors_.size() < kMaxErrors) errors_.push_back(std::move(diagnostic));
+  errors_.push_back(std::move(diagnostic));
+  if (errors_.size() >= kMaxErrors) at_ = lexed_.tokens.size() - 1;  // enough: skip to the end
 }
 
 void ParserBase::fail(const Token& token, std::string message, std::string hint,
@@ -252,7 +260,8 @@ ast::ExprPtr ParserBase::parse_primary() {
     if ((element_type_named(token.text) || token.text == "wide") && at("("))
       return parse_call(token);
     --at_;
-    fail(token, fmt::format("expected an expression, found the keyword `{}`", token.text));
+    fail(token, fmt::format("expected an expression, found the keyword `{}`", token.text),
+         backquotes_hint(token));
   }
   if (token.kind != TokenKind::Name) {
     if (token.kind != TokenKind::End) --at_;

@@ -359,8 +359,9 @@ class Printer {
     for (const ast::Argument& argument : call.arguments) items.push_back(to_text(*argument.expr));
     std::string attributes;
     for (const ast::Attribute& a : call.attributes) {
+      const bool type = a.value->kind == ast::ExprKind::Name && element_type_named(a.value->text);
       attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ", name_text(a.name.text),
-                                to_text(*a.value));
+                                type ? a.value->text : to_text(*a.value));
     }
     const std::string results = names_text(call.results);
     const std::string head = fmt::format("let {} = {}(", call.tuple ? "(" + results + ")" : results,

@@ -292,6 +292,13 @@ Result<ast::File> unify_dims(const ast::File& file) {
   Renamer renamer(replacements);
   for (ast::Port& port : program.ports) renamer.rename(port.declaration.type);
   renamer.rename(program.block);
+  for (const ast::Statement& statement : program.block.statements) {
+    const auto* old = std::get_if<ast::Dims>(&statement.body);
+    if (old == nullptr) continue;
+    for (const ast::Let& dim : old->dims) {  // dims that were derived as written use others
+      if (!replacements.contains(dim.name.text)) renamer.rename(dim.value);
+    }
+  }
   // Only what is still used, directly or in a used derived dim, is declared.
   ast::Dims dims;
   std::set<std::string> needed = renamer.used;

@@ -13,6 +13,9 @@
 namespace solar::cli {
 namespace {
 
+constexpr double kShortest = 1e-15;
+constexpr double kLongest = 1e15;
+
 struct Target {
   std::string time;
   std::string rate;
@@ -49,8 +52,12 @@ int inverse(SourceOptions& options, const Target& target) {
                : usage_error(fmt::format("`--rate {}` is not a positive rate", target.rate),
                              "units: Hz kHz MHz");
   }
-  const auto found =
-      driver::inverse(options.analyze, target.rate.empty() ? *value : 1 / *value, env);
+  const double seconds = target.rate.empty() ? *value : 1 / *value;
+  if (!(seconds >= kShortest && seconds <= kLongest)) {
+    return usage_error(
+        fmt::format("the target must lie between {:g} s and {:g} s", kShortest, kLongest));
+  }
+  const auto found = driver::inverse(options.analyze, seconds, env);
   if (!found) return report(found.error());
   clear_progress();
   const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),

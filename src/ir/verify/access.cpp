@@ -74,7 +74,8 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
         if (!allowed(loop)) {
           error(DiagnosticKind::UnknownName, subscript.span,
                 fmt::format("`{}` may use only the target's loop variables, not `*{}`", restricted_,
-                            subscript.pack));
+                            subscript.pack),
+                "reduce it in a kernel of its own first");
           return std::nullopt;
         }
         Linear plain;
@@ -93,7 +94,7 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
     error(DiagnosticKind::RankMismatch, read.span,
           fmt::format("`{}` has {} axes, found {} subscripts", read.text, extents.size(),
                       subscripts.size()),
-          "", {{tensor.span, "defined here"}});
+          "one subscript for each axis", {{tensor.span, "defined here"}});
     return std::nullopt;
   }
   for (const auto& [subscript, value] : subscripts) {
@@ -133,7 +134,7 @@ void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const 
     error(DiagnosticKind::SubscriptRange, at.span,
           fmt::format("`{}` may leave its axis: it is in [{}, {}], {}", subscript, range.low,
                       range.high, axis_text),
-          "guard it with `where 0 <= e < EXTENT`", labels);
+          fmt::format("guard it: `where 0 <= {} < {}`", subscript, extent.value), labels);
     return;
   }
   if (exact->interval.low > exact->interval.high) return;  // no point is reached

@@ -111,11 +111,12 @@ class CallBinder {
         std::vector<std::string> known;
         for (const ast::Generic& g : function_.generics) known.push_back(g.name.text);
         const auto near = nearest_names(name, known);
-        return bad(
-            attribute.name.span,
-            fmt::format("`{}` has no dim or type called `{}`", function_.name.text, name),
-            near.empty() ? signature() : fmt::format("did you mean {}?", quoted_choices(near)),
-            DiagnosticKind::BadDimensionArgument);
+        return bad(attribute.name.span,
+                   fmt::format("`{}` has no dim or type called `{}`", function_.name.text, name),
+                   near.empty() || name.size() == 1
+                       ? signature()
+                       : fmt::format("did you mean {}?", quoted_choices(near)),
+                   DiagnosticKind::BadDimensionArgument);
       }
       const auto value = attribute.value->kind == ast::ExprKind::Bool
                              ? std::optional(context_.constant(attribute.value->integer))
@@ -451,7 +452,7 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
     if (i == 0) {
       if (axis->value < 0 || axis->value >= static_cast<int64_t>(extents.size())) {
         error(env, DiagnosticKind::BadDimensionArgument, call.attributes[0].value->span,
-              fmt::format("{} is not an axis of `{}`, which has {}", axis->value, expr.text,
+              fmt::format("there is no axis {}: `{}` has rank {}", axis->value, expr.text,
                           extents.size()),
               "axes count from 0; there are no negative ones");
         return give_up();
@@ -479,7 +480,8 @@ void Context::elaborate_concat(Environment& env, const ast::Call& call, Span spa
       error(env, DiagnosticKind::ShapeMismatch, expr.span,
             fmt::format(
                 "`{}` has shape [{}], which differs from the tensors before it outside axis {}",
-                expr.text, fmt::join(tensor.shape, ", "), axis->value));
+                expr.text, fmt::join(tensor.shape, ", "), axis->value),
+            "joined tensors differ only along the axis");
       return give_up();
     }
   }

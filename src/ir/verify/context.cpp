@@ -114,7 +114,8 @@ const Binding* Context::find_tensor(const Environment& env, const std::string& n
     hint = "a tensor is defined before it is used";
   }
   std::vector<Fix> fixes;
-  if (near.size() == 1) fixes.push_back({span, near[0], FixConfidence::Maybe});
+  if (near.size() == 1 && !env.dims.contains(name))
+    fixes.push_back({span, near[0], FixConfidence::Maybe});
   error(env, DiagnosticKind::UnknownName, span, fmt::format("no tensor is called `{}`", name),
         std::move(hint), {}, std::move(fixes));
   return nullptr;

@@ -136,7 +136,8 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
     if (!allowed(loop)) {
       error(DiagnosticKind::UnknownName, expr.span,
             fmt::format("`{}` may use only the target's loop variables, not `{}`", restricted_,
-                        expr.text));
+                        expr.text),
+            "reduce it in a kernel of its own first");
       return std::nullopt;
     }
     Linear result;
@@ -210,7 +211,8 @@ std::optional<Linear> Nest::add(const ast::Expr& at, const Linear& a, const Line
     if (term.coefficient != 0) result.terms.push_back(term);
   }
   if (!ok) {
-    error(DiagnosticKind::CountOverflow, at.span, "the index expression overflows 64 bits");
+    error(DiagnosticKind::CountOverflow, at.span, "the index expression exceeds 2^60",
+          "bind smaller dims");
     return std::nullopt;
   }
   return result;
@@ -228,7 +230,8 @@ std::optional<Linear> Nest::scale(const ast::Expr& at, const Linear& a, int64_t 
   bool ok = multiply(result.constant);
   for (Term& term : result.terms) ok = ok && multiply(term.coefficient);
   if (!ok) {
-    error(DiagnosticKind::CountOverflow, at.span, "the index expression overflows 64 bits");
+    error(DiagnosticKind::CountOverflow, at.span, "the index expression exceeds 2^60",
+          "bind smaller dims");
     return std::nullopt;
   }
   return result;
@@ -358,7 +361,8 @@ std::optional<Linear> Nest::index_read(const ast::Expr& expr) {
   const Tensor& tensor = context_.program.tensor(read.tensor);
   if (!is_integer(tensor.type)) {
     error(DiagnosticKind::TypeMismatch, expr.span,
-          fmt::format("`{}` is {}, a subscript must be an integer", expr.text, name(tensor.type)));
+          fmt::format("`{}` is {}, a subscript must be an integer", expr.text, name(tensor.type)),
+          "convert it in a kernel first: `i64(...)`");
     return std::nullopt;
   }
   Atom data;
@@ -381,7 +385,8 @@ bool Nest::in_range(const ast::Expr& at, const Linear& value) {
   const RangeProver prover(kernel_.loops, kernel_.atoms, none);
   const Interval range = prover.range(value);
   if ((range.low > -kUnbounded && range.high < kUnbounded) || reads_data(value)) return true;
-  error(DiagnosticKind::CountOverflow, at.span, "the index expression exceeds 2^60");
+  error(DiagnosticKind::CountOverflow, at.span, "the index expression exceeds 2^60",
+        "bind smaller dims");
   return false;
 }
 

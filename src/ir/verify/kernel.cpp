@@ -75,7 +75,8 @@ class KernelChecker {
       if (source_.targets[i].tensor.text != source_.outputs[i].name.text) {
         error(DiagnosticKind::TargetForm, source_.targets[i].tensor.span,
               fmt::format("the kernel declares `{}` but assigns `{}`", source_.outputs[i].name.text,
-                          source_.targets[i].tensor.text));
+                          source_.targets[i].tensor.text),
+              "a kernel assigns the tensor that it declares");
         return false;
       }
     }
@@ -90,7 +91,8 @@ class KernelChecker {
     }
     if (shapes_.size() == 2 && shapes_[1].type != ElementType::I64) {
       error(DiagnosticKind::TypeMismatch, source_.outputs[1].type.span,
-            fmt::format("the index of an arg reduction is i64, found {}", name(shapes_[1].type)));
+            fmt::format("the index of an arg reduction is i64, found {}", name(shapes_[1].type)),
+            "declare it i64, and convert in another kernel");
       return false;
     }
     return true;
@@ -124,7 +126,8 @@ class KernelChecker {
       }
       if (std::find(loops.begin(), loops.end(), loop) != loops.end()) {
         error(DiagnosticKind::TargetForm, subscript.span,
-              fmt::format("`{}` stands twice in the target", subscript.expr->text));
+              fmt::format("`{}` stands twice in the target", subscript.expr->text),
+              "loop over both axes, with `where i == j` and `else` for the rest");
         return {-1};
       }
       loops.push_back(loop);
@@ -133,7 +136,8 @@ class KernelChecker {
     if (loops.size() != shape.extents.size()) {
       error(DiagnosticKind::RankMismatch, target.span,
             fmt::format("`{}` has {} axes, found {} subscripts", target.tensor.text,
-                        shape.extents.size(), loops.size()));
+                        shape.extents.size(), loops.size()),
+            "one loop variable for each axis");
       return {-1};
     }
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -161,7 +165,8 @@ class KernelChecker {
       if (bad(second)) return false;
       if (second != kernel_.target_loops) {
         error(DiagnosticKind::TargetForm, source_.targets[1].span,
-              "both targets of an arg reduction must have the same subscripts");
+              "both targets of an arg reduction must have the same subscripts",
+              "v[b], ix[b] argmax= x[b,j], j");
         return false;
       }
     }

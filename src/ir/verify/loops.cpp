@@ -128,7 +128,7 @@ void Nest::add_guards() {
       if (!condition) continue;
       if (condition->node < 0 || type_of(*condition) != ElementType::Bool) {
         error(DiagnosticKind::GuardForm, guard->span,
-              "a guard must be a comparison or a bool value");
+              "a guard must be a comparison or a bool value", "compare it: `!= 0`");
         continue;
       }
       if (kernel_.data_guard < 0) {

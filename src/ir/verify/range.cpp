@@ -46,6 +46,8 @@ int64_t coefficient_of(const Linear& value, int32_t atom) {
   return 0;
 }
 
+constexpr int64_t kSmallNest = 4096;
+
 }  // namespace
 
 Linear combine(const Linear& a, int64_t factor_a, const Linear& b, int64_t factor_b) {
@@ -200,7 +202,12 @@ std::optional<std::vector<bool>> RangeProver::loops_of(const Linear& value) cons
 std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, int64_t limit) const {
   auto involved = loops_of(value);
   if (!involved) return std::nullopt;
-  // Guards that share a loop couple their loops; repeat until nothing is added.
+  // Guards that share a loop couple their loops; repeat until nothing is added. In a small nest all
+  // guards count, so that one which never holds anywhere is seen.
+  int64_t all_points = 1;
+  for (const Loop& loop : loops_) {
+    all_points = checked_mul(all_points, loop.extent).value_or(INT64_MAX);
+  }
   std::vector<const Guard*> active;
   for (bool grown = true; grown;) {
     grown = false;
@@ -208,7 +215,7 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
       if (std::find(active.begin(), active.end(), &guard) != active.end()) continue;
       const auto of_guard = loops_of(guard);
       if (!of_guard) return std::nullopt;
-      bool shares = false;
+      bool shares = all_points <= kSmallNest || guard.value.terms.empty();
       for (size_t i = 0; i < loops_.size(); ++i)
         shares = shares || ((*of_guard)[i] && (*involved)[i]);
       if (!shares) continue;

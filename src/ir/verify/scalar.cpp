@@ -409,7 +409,7 @@ std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
   if (condition->node < 0) return std::nullopt;
   if (type_of(*condition) != ElementType::Bool) {
     error(DiagnosticKind::TypeMismatch, expr.operands[0]->span,
-          "the condition of `select` must be a bool");
+          "the condition of `select` must be a bool", "compare: `x != 0`");
     return std::nullopt;
   }
   Scalar x = *a;
@@ -489,7 +489,8 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
       !(folds && expr.operands.size() > 2)) {
     error(DiagnosticKind::RankMismatch, expr.span,
           fmt::format("`{}` has {} argument{}, found {}", expr.text, function->arity,
-                      function->arity == 1 ? "" : "s", expr.operands.size()));
+                      function->arity == 1 ? "" : "s", expr.operands.size()),
+          fmt::format("{}({})", expr.text, function->arity == 1 ? "x" : "x, y"));
     return std::nullopt;
   }
   std::vector<Scalar> arguments;

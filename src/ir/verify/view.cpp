@@ -70,7 +70,8 @@ class ViewChecker {
       context_.error(env_, DiagnosticKind::RankMismatch, view_.input.span,
                      fmt::format("`{}` has {} axes, the view names {}", view_.input.text,
                                  extents_.size(), view_.left.size()),
-                     "", {{tensor.span, "defined here"}});
+                     "the left side names every axis; `*l` stands for all remaining ones",
+                     {{tensor.span, "defined here"}});
       return false;
     }
     size_t at = 0;
@@ -142,8 +143,10 @@ class ViewChecker {
     const std::string place = fmt::format("axis {} of `{}`", at, view_.input.text);
     if (open >= 0) {
       if (whole.value % product.value != 0) {
-        bad(axis.span, fmt::format("{} has extent {}, which {} does not divide", place,
-                                   context_.text(whole), context_.text(product)));
+        bad(axis.span,
+            fmt::format("{} has extent {}, which {} does not divide", place, context_.text(whole),
+                        context_.text(product)),
+            "a reshape whose factors do not divide is two views: flatten, then split");
         return false;
       }
       DimValue& rest = factors_[static_cast<size_t>(open)].extent;
@@ -154,9 +157,11 @@ class ViewChecker {
       return true;
     }
     if (!context_.equal(whole, product, axis.span)) {
-      context_.error(env_, DiagnosticKind::ShapeMismatch, axis.span,
-                     fmt::format("{} has extent {}, the view gives it {}", place,
-                                 context_.text(whole), context_.text(product)));
+      context_.error(
+          env_, DiagnosticKind::ShapeMismatch, axis.span,
+          fmt::format("{} has extent {}, the view gives it {}", place, context_.text(whole),
+                      context_.text(product)),
+          "the factors of an axis multiply to its extent; one may be left to be inferred");
       return false;
     }
     return true;
@@ -167,7 +172,8 @@ class ViewChecker {
       if (axis.kind == ast::Axis::Kind::Pack) {
         const auto pack = pack_sizes_.find(axis.name);
         if (pack == pack_sizes_.end()) {
-          bad(axis.span, fmt::format("no pack on the left is called `*{}`", axis.name));
+          bad(axis.span, fmt::format("no pack on the left is called `*{}`", axis.name),
+              "a pack on the left names all remaining axes: `{ *l, n -> n, *l }`");
           return false;
         }
         for (size_t i = 0; i < pack->second; ++i) {
@@ -183,7 +189,8 @@ class ViewChecker {
         if (part.kind == ast::Axis::Kind::Pack) {
           const auto pack = pack_sizes_.find(part.name);
           if (pack == pack_sizes_.end()) {
-            bad(part.span, fmt::format("no pack on the left is called `*{}`", part.name));
+            bad(part.span, fmt::format("no pack on the left is called `*{}`", part.name),
+                "a pack on the left names all remaining axes: `{ *l, n -> n, *l }`");
             return false;
           }
           for (size_t i = 0; i < pack->second; ++i) {
@@ -214,7 +221,8 @@ class ViewChecker {
   bool use(const std::string& name, Span span) {
     Factor& factor = factors_[static_cast<size_t>(find(name))];
     if (factor.used) {
-      bad(std::move(span), fmt::format("axis `{}` is used twice on the right", name));
+      bad(std::move(span), fmt::format("axis `{}` is used twice on the right", name),
+          "repeat elements with a broadcast axis, `name:EXTENT`");
       return false;
     }
     factor.used = true;
@@ -232,7 +240,8 @@ class ViewChecker {
         if (!context_.equal(*extent, known, part.span)) {
           context_.error(env_, DiagnosticKind::ShapeMismatch, part.span,
                          fmt::format("axis `{}` has extent {} on the left and {} on the right",
-                                     part.name, context_.text(known), context_.text(*extent)));
+                                     part.name, context_.text(known), context_.text(*extent)),
+                         "leave the extent out on the right");
           return -1;
         }
       }
