@@ -378,7 +378,7 @@ def test_interrupted_and_called_again(empty: Clone, where: str, sent: signal.Sig
     process = empty.start()
     until(reached.exists)
     process.send_signal(sent)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[sent]
     without_stop(path, kept, real)
     empty.expect("x")
@@ -403,7 +403,7 @@ def test_killed_in_the_middle_of_pip(empty: Clone, tmp_path: Path, wheels: Path)
     process = empty.start(PIP_FIND_LINKS=str(folder))
     until(reached.exists)
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert "incomplete or damaged: making it anew" in empty.expect("x")
     empty.expect_quiet()
 

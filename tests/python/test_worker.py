@@ -276,7 +276,7 @@ def test_no_process_outlives_its_client(write: Write, tmp_path: Path, number: si
     pids = [zygote_pid, *map(int, wait_for_file(note).split())]
     assert all(alive(pid) for pid in pids)
     client.send_signal(number)
-    client.wait(timeout=20)
+    client.wait(timeout=300)
     client.stdout.close()
     assert ends(pids)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.py", "pids"]
