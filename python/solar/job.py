@@ -17,6 +17,9 @@ from solar.source_name import source_path
 LOG_BYTES = 32 << 10
 TICK = 0.02
 DUMP_SECONDS = 1.0
+DUMP = re.compile(
+    r"^(?:Fatal Python error: .*\n\n)?(?:Current thread|Thread|Stack) .*\(most recent call first\):", re.M
+)
 DUMP_SIGNAL = signal.SIGUSR2  # makes a worker write where it is
 
 
@@ -84,13 +87,18 @@ def read_log(job: Job) -> None:
             del job.log[:-LOG_BYTES]
 
 
-def log_text(job: Job) -> str:
-    """The end of what the program printed, as text."""
+def printed(job: Job) -> str:
+    """The end of what the worker printed, as text."""
     return bytes(job.log[-LOG_BYTES:]).decode(errors="replace")
+
+
+def log_text(job: Job) -> str:
+    """The end of what the program printed; where faulthandler found it to be is not of its printing."""
+    return DUMP.split(printed(job), maxsplit=1)[0]
 
 
 def place_in_log(job: Job, path: str) -> tuple[str, int]:
     """The innermost frame of the user's file in the dump that faulthandler wrote."""
     full = os.path.abspath(path)
-    found = re.search(rf'File "{re.escape(full)}", line (\d+)', log_text(job).rpartition("(most recent call first)")[2])
+    found = re.search(rf'File "{re.escape(full)}", line (\d+)', printed(job).rpartition("(most recent call first)")[2])
     return full, int(found[1]) if found else 0
