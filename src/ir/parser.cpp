@@ -101,7 +101,7 @@ class Parser : ParserBase {
       report({.kind = DiagnosticKind::DuplicateName,
               .message = "a file holds one program, this is the second",
               .span = span(word),
-              .hint = "keep one; a file each for the others",
+              .hint = "keep one; write the others into files of their own",
               .labels = {{file.program->name.span, "the first one"}}});
       return;
     }

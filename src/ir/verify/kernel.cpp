@@ -186,7 +186,8 @@ class KernelChecker {
       if (logical != (type == ElementType::Bool)) {
         error(DiagnosticKind::TypeMismatch, source_.assign_span,
               fmt::format("`{}` needs {}, the tensor is {}", source_.assign,
-                          logical ? "bool" : "a number", name(type)));
+                          logical ? "bool" : "a number", name(type)),
+              logical ? "declare the tensor bool" : "reduce a bool with and= or or=");
       }
       return;
     }
