@@ -11,6 +11,7 @@ import importlib.util
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -191,15 +192,21 @@ def run(solar: Solar, model: str, folder: Path, count: int, seed: int) -> Trial:
         candidate.write_text(text)
         return readable(text) and solar("check", str(candidate)).returncode == 0
 
-    verdicts = []
-    for mutant in mutants(traced.read_text(), prelude, count, seed, passes_the_verifier):
-        candidate.write_text(mutant.text)
-        done = solar("check", str(candidate), "--against", str(source))
+    found = mutants(traced.read_text(), prelude, count, seed, passes_the_verifier)
+
+    def verdict(number: int) -> Verdict:
+        mutant = found[number]
+        path = folder / f"{model}_mutant_{number}.alir"
+        path.write_text(mutant.text)
+        done = solar("check", str(path), "--against", str(source))
         output = done.stdout + done.stderr
-        assert done.returncode in (0, 1), output
+        assert done.returncode in (0, 1), f"exit code {done.returncode}: {output}"
         # A fault in an index may already stop the run.
         assert done.returncode == 0 or "validation-failed" in output or "index-out-of-range" in output, output
-        verdicts.append(Verdict(mutant, judge.changed(mutant), done.returncode == 1))
+        return Verdict(mutant, judge.changed(mutant), done.returncode == 1)
+
+    with ThreadPoolExecutor(2) as pool:
+        verdicts = list(pool.map(verdict, range(len(found))))
     return Trial(model, tuple(verdicts))
 
 
