@@ -19,10 +19,18 @@ namespace solar::exec {
 /// Every port but the constants, by name.
 using Inputs = std::map<std::string, TensorData>;
 
+/// Which way a run went at one `if` or `while`: If: how often each branch was taken; While: how
+/// often it was entered, and the steps that took effect in all.
+struct ControlPath {
+  int64_t taken = 0, not_taken = 0;
+  int64_t entered = 0, steps = 0;
+};
+
 struct Outputs {
   std::vector<TensorData> outputs = {};           // in the program's order
   std::map<std::string, TensorData> states = {};  // updated states, by port name
   std::map<std::string, TensorData> kept = {};    // RunOptions::keep, by tensor name
+  std::vector<ControlPath> paths = {};            // per Program::controls
 };
 
 inline constexpr int64_t kDefaultMemoryLimit = int64_t{10} << 30;

@@ -41,28 +41,6 @@ Placement place_view(const ir::Program& program, const ir::View& view, const Pla
   return result;
 }
 
-std::vector<TensorId> outputs_of(const ir::Statement& statement) {
-  if (const auto* kernel = std::get_if<ir::Kernel>(&statement.body)) {
-    std::vector<TensorId> result = {kernel->output};
-    if (kernel->second_output) result.push_back(*kernel->second_output);
-    return result;
-  }
-  if (const auto* view = std::get_if<ir::View>(&statement.body)) return {view->output};
-  return {std::get<ir::Concat>(statement.body).output};
-}
-
-std::vector<TensorId> inputs_of(const ir::Statement& statement) {
-  if (const auto* view = std::get_if<ir::View>(&statement.body)) return {view->input};
-  if (const auto* concat = std::get_if<ir::Concat>(&statement.body)) return concat->inputs;
-  const auto& kernel = std::get<ir::Kernel>(statement.body);
-  std::vector<TensorId> result;
-  for (const ir::Access& access : kernel.accesses) result.push_back(access.tensor);
-  for (const ir::Atom& atom : kernel.atoms) {
-    if (atom.kind == ir::Atom::Kind::DataRead) result.push_back(atom.tensor);
-  }
-  return result;
-}
-
 bool is_outside(const ir::Tensor& tensor) { return tensor.role != ir::Role::Value; }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // The elaborated program: calls inlined, types and dims bound, everything proven. What exec/,
 // validate/ and einsum/ consume. Only verify() (verify.h) builds a VerifiedProgram.
 //
-// A statement defines its output tensors once; statements are in execution order.
+// A statement defines its output tensors once (in a body: once a step); statements are in execution
+// order. A body sees the tensors before it; what it defines is seen by no statement outside.
 
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,8 @@ struct Tensor {
   Role role = Role::Value;
   std::vector<double> values = {};        // role const only: row-major
   std::vector<std::string> extents = {};  // per axis: the dim expression that gives it, as text
+  std::string storage =
+      {};  // block-scaled storage, `as nvfp4`: counts bytes, does not change values
   Span span = {};
 };
 
@@ -54,16 +57,24 @@ struct Guard {
 /// What a Linear is made of. Atoms 0 .. loops-1 of a nest are its loop variables (kind Loop); the
 /// others are derived from atoms before them. FloorDiv and Mod: operands[0] by `divisor` (> 0),
 /// flooring. Min, Max: of all operands. Select: operands[0] if every condition holds, else
-/// operands[1]. DataRead (only in `indexed` kernels): the integer element of `tensor` at
-/// `operands`.
+/// operands[1]. DataRead (in `indexed` kernels, scatters, and of scalars in views): the integer
+/// element of `tensor` at `operands`. Step: the value of Program::steps[step], inside its repeat.
 struct Atom {
-  enum class Kind : uint8_t { Loop, FloorDiv, Mod, Min, Max, Select, DataRead };
+  enum class Kind : uint8_t { Loop, FloorDiv, Mod, Min, Max, Select, DataRead, Step };
   Kind kind = Kind::Loop;
   std::vector<Linear> operands = {};
   int64_t divisor = 0;
   std::vector<Guard> conditions = {};
   TensorId tensor = {};
+  int32_t step = -1;
   friend bool operator==(const Atom&, const Atom&) = default;
+};
+
+/// A ragged loop visits begin <= variable < end, clipped to 0 .. extent-1; both contain DataReads
+/// at loops before it.
+struct RaggedRange {
+  Linear begin = {};
+  Linear end = {};
 };
 
 struct Loop {
@@ -71,7 +82,8 @@ struct Loop {
   std::string name;
   int64_t extent = 1;
   Order order = Order::Any;
-  std::string extent_text = {};  // the dim expression, for formulas
+  std::string extent_text = {};            // the dim expression, for formulas
+  std::optional<RaggedRange> ragged = {};  // `indexed` only
 };
 
 /// A read of `tensor`. Subscripts are proven inside the axes wherever the guards hold, except: a
@@ -191,8 +203,19 @@ struct Kernel {
   bool indexed = false;
 };
 
+/// output = base, with nodes[value] combined into the element at `subscripts` for every point of
+/// the nest where its guards hold. The nest's reduction says how (None: set, each element at most
+/// once, checked when run); it has no target loops. Subscripts are checked when run.
+struct Scatter {
+  Kernel nest = {};
+  std::vector<Linear> subscripts = {};  // in the nest's atoms
+  std::optional<TensorId> base = {};    // absent: zeros
+  bool donated = false;                 // the base may be overwritten in place
+};
+
 /// output[o] = input[subscripts(o)]: reshape, permute, expand, slice, flip. Costs nothing. Atoms 0
-/// .. rank-1 are the output's axes.
+/// .. rank-1 are the output's axes. A slice with a run-time start contains DataReads of scalars,
+/// checked when run.
 struct View {
   TensorId output = {};
   TensorId input = {};
@@ -206,6 +229,89 @@ struct Concat {
   int32_t axis = 0;
 };
 
+/// The first `count` of the axis in sorted order, with their positions; stable. NaN is largest, so
+/// it comes last ascending, first descending.
+struct Sort {
+  TensorId values = {};
+  TensorId positions = {};  // i64
+  TensorId input = {};
+  int32_t axis = 0;
+  bool descending = false;
+  int64_t count = 0;
+};
+
+/// What meets a condition, in order, at most `limit` of it (more is a run-time error), and how many
+/// that is. Unique: the distinct values of the input, ascending, T[limit]. Nonzero: the subscripts
+/// of its nonzero elements in row-major order, i64[limit, rank]. The rest is zeros.
+struct Compact {
+  enum class Kind : uint8_t { Unique, Nonzero };
+  Kind kind = Kind::Unique;
+  TensorId output = {};
+  TensorId count = {};  // i64[]
+  TensorId input = {};
+};
+
+/// An operator without a body. A hole is still to be written; an opaque one has a declared cost.
+/// Neither runs.
+struct Opaque {
+  std::string op;
+  bool hole = false;
+  std::vector<TensorId> outputs = {};
+  std::vector<TensorId> inputs = {};
+  std::optional<int64_t> macs = {}, nominal = {};
+  std::optional<int64_t> reads = {}, writes = {};  // bytes
+};
+
+struct Statement;
+
+/// A value that goes round a loop: `inside` is what the body sees, first `initial`, then each
+/// step's `next`; `result` is the last.
+struct Carried {
+  TensorId inside = {};
+  TensorId initial = {};
+  TensorId next = {};
+  TensorId result = {};
+};
+
+/// `result[t]` is `element` of step t.
+struct Stacked {
+  TensorId element = {};
+  TensorId result = {};
+};
+
+/// Runs the body once for every value of its step variable, in order.
+struct Repeat {
+  int32_t step = -1;  // index into Program::steps
+  std::vector<Carried> carried = {};
+  std::vector<Stacked> stacked = {};
+  std::vector<Statement> body = {};
+};
+
+/// Runs the body until `test`, computed by its first `before_test` statements, is false or `limit`
+/// steps are done (then it is a run-time error if the test would hold once more). The step whose
+/// test is false has no effect.
+struct While {
+  int32_t control = -1;  // index into Program::controls
+  int64_t limit = 0;
+  TensorId test = {};
+  size_t before_test = 0;
+  std::vector<Carried> carried = {};
+  std::vector<Statement> body = {};
+};
+
+struct Branch {
+  std::vector<Statement> body = {};
+  std::vector<TensorId> values = {};
+};
+
+struct If {
+  int32_t control = -1;  // index into Program::controls
+  TensorId condition = {};
+  Branch taken = {};
+  Branch otherwise = {};
+  std::vector<TensorId> results = {};
+};
+
 /// What one source operator does; statements refer to their innermost group.
 struct Group {
   std::string op;
@@ -215,7 +321,7 @@ struct Group {
 };
 
 struct Statement {
-  std::variant<Kernel, View, Concat> body;
+  std::variant<Kernel, View, Concat, Scatter, Sort, Compact, Opaque, Repeat, While, If> body;
   int32_t group = -1;     // index into groups, or -1
   std::string call = {};  // the chain of prelude functions it comes from, `linear`, or empty
   Span span = {};
@@ -232,6 +338,22 @@ struct Update {
   TensorId value = {};
 };
 
+/// The variable of a repeat.
+struct Step {
+  std::string name;
+  int64_t extent = 1;
+  bool descending = false;
+  std::string extent_text = {};
+};
+
+/// An `if` or `while`, for recording which way a run went.
+struct Control {
+  enum class Kind : uint8_t { If, While };
+  Kind kind = Kind::If;
+  std::string name;  // of its first result
+  Span span = {};
+};
+
 struct Program {
   std::string name;
   std::vector<Dim> dims = {};
@@ -241,6 +363,8 @@ struct Program {
   std::vector<std::string> output_names = {};
   std::vector<Update> updates = {};
   std::vector<Group> groups = {};
+  std::vector<Step> steps = {};
+  std::vector<Control> controls = {};
   std::vector<Statement> statements = {};
 
   const Tensor& tensor(TensorId id) const { return tensors[index(id)]; }
@@ -257,6 +381,11 @@ class VerifiedProgram {
   explicit VerifiedProgram(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
   std::shared_ptr<const Program> program_;
 };
+
+/// The tensors that a statement reads (a loop: from outside of it) and defines (for its
+/// surroundings).
+std::vector<TensorId> inputs_of(const Statement& statement);
+std::vector<TensorId> outputs_of(const Statement& statement);
 
 /// Number of elements of a shape. The verifier has proven that it fits.
 int64_t element_count(const std::vector<int64_t>& shape);
