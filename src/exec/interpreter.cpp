@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "exec/kernel_run.h"
+#include "exec/memory_plan.h"
 
 namespace solar::exec {
 namespace {
@@ -59,7 +59,8 @@ int thread_count(int wanted) {
 
 class Run {
  public:
-  Run(const ir::Program& program, const Inputs& inputs, const RunOptions& options)
+  Run(const ir::Program& program, const Inputs& inputs, const RunOptions& options,
+      KernelEngine* engine)
       : program_(program),
         inputs_(inputs),
         options_(options),
@@ -68,6 +69,7 @@ class Run {
         data_(program.tensors.size()),
         team_(thread_count(options.threads)) {
     context_.team = &team_;
+    context_.engine = engine;
     context_.cancel = options.cancel;
     last_used_.resize(program.statements.size());
     for (size_t id = 0; id < data_.size(); ++id) {
@@ -311,7 +313,8 @@ class Run {
 Result<Outputs> Interpreter::run(const ir::VerifiedProgram& program, const Inputs& inputs,
                                  const RunOptions& options) const {
   try {
-    return Run(*program, inputs, options).run();
+    const auto engine = make_engine_ ? make_engine_(*program) : nullptr;
+    return Run(*program, inputs, options, engine.get()).run();
   } catch (const std::bad_alloc&) {
     return problem(DiagnosticKind::MemoryLimit, "out of memory", "bind smaller dims");
   }

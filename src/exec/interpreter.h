@@ -1,15 +1,25 @@
 #pragma once
 // The interpreter's run of a program; executor.h has the interface.
 
+#include <functional>
+#include <memory>
+
 #include "exec/executor.h"
-#include "exec/memory_plan.h"
+#include "exec/kernel_run.h"
 
 namespace solar::exec {
 
+using MakeEngine = std::function<std::unique_ptr<KernelEngine>(const ir::Program&)>;
+
 class Interpreter final : public Executor {
  public:
+  /// Kernels go to an engine first, if one is given; a new one is made for each run.
+  explicit Interpreter(MakeEngine make_engine = {}) : make_engine_(std::move(make_engine)) {}
   Result<Outputs> run(const ir::VerifiedProgram& program, const Inputs& inputs,
                       const RunOptions& options) const override;
+
+ private:
+  MakeEngine make_engine_;
 };
 
 }  // namespace solar::exec

@@ -404,6 +404,10 @@ KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
 
 KernelResult run_kernel(const ir::Kernel& kernel, const FindData& find, const RunContext& context) {
   const Nest nest = make_nest(kernel, find);
+  if (context.engine != nullptr) {
+    const KernelResult done = context.engine->run(nest, context);
+    if (done.status != KernelStatus::NotApplicable) return done;
+  }
   const KernelResult fast = run_contraction(nest, context);
   if (fast.status != KernelStatus::NotApplicable) return fast;
   return run_kernel_by_strips(nest, context);

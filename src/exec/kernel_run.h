@@ -11,21 +11,32 @@
 
 namespace solar::exec {
 
-/// What kernels of one run share.
-struct RunContext {
-  ThreadTeam* team = nullptr;
-  const std::atomic<bool>* cancel = nullptr;
-  /// Called in the first thread with newly finished points.
-  std::function<void(int64_t points)> finished = {};
-
-  bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
-};
-
 enum class KernelStatus : uint8_t { Done, Cancelled, Failed, NotApplicable };
 
 struct KernelResult {
   KernelStatus status = KernelStatus::Done;
   Fault fault = {};  // Failed only
+};
+
+struct RunContext;
+
+/// Something that runs kernels faster than strips do. NotApplicable when it does not handle this
+/// one; then nothing was written. One per run; called from one thread.
+class KernelEngine {
+ public:
+  virtual ~KernelEngine() = default;
+  virtual KernelResult run(const Nest& nest, const RunContext& context) = 0;
+};
+
+/// What kernels of one run share.
+struct RunContext {
+  ThreadTeam* team = nullptr;
+  KernelEngine* engine = nullptr;
+  const std::atomic<bool>* cancel = nullptr;
+  /// Called in the first thread with newly finished points.
+  std::function<void(int64_t points)> finished = {};
+
+  bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 };
 
 /// Fills the kernel's output tensors.
