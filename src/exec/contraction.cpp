@@ -260,13 +260,17 @@ KernelResult run_plan(const ContractionPlan& plan, const RunContext& context) {
 
 }  // namespace
 
+KernelResult run_contraction(const ContractionPlan& plan, const RunContext& context) {
+  if (ir::compute_type(plan.nest->output.type) == ComputeType::F64)
+    return run_plan<double>(plan, context);
+  return run_plan<float>(plan, context);
+}
+
 KernelResult run_contraction(const Nest& nest, const RunContext& context, bool even_if_slow) {
   const std::optional<ContractionPlan> plan =
       plan_contraction(nest, context.team->size(), even_if_slow);
   if (!plan) return {KernelStatus::NotApplicable, {}};
-  if (ir::compute_type(nest.output.type) == ComputeType::F64)
-    return run_plan<double>(*plan, context);
-  return run_plan<float>(*plan, context);
+  return run_contraction(*plan, context);
 }
 
 }  // namespace solar::exec

@@ -2,6 +2,7 @@
 // Sums of products of two expressions, as matrix products: both expressions are evaluated by strips
 // into packed blocks, which a register-blocked loop multiplies.
 
+#include "exec/contraction_plan.h"
 #include "exec/kernel_run.h"
 
 namespace solar::exec {
@@ -11,5 +12,6 @@ namespace solar::exec {
 /// reason, for tests.
 KernelResult run_contraction(const Nest& nest, const RunContext& context,
                              bool even_if_slow = false);
+KernelResult run_contraction(const ContractionPlan& plan, const RunContext& context);
 
 }  // namespace solar::exec

@@ -86,7 +86,7 @@ bool is_contraction(const Nest& nest) {
   if (kernel.reduction != ir::Reduction::Sum || value.op != ScalarOp::Mul ||
       !ir::is_float(value.type))
     return false;
-  if (nest.ordered >= 0 || kernel.data_guard >= 0) return false;
+  if (nest.ordered >= 0 || kernel.data_guard >= 0 || nest.has_ragged) return false;
   return nest.guards.empty() ||
          std::none_of(nest.accesses.begin(), nest.accesses.end(),
                       [](const NestAccess& access) { return access.data_dependent; });

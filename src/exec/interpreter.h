@@ -22,4 +22,8 @@ class Interpreter final : public Executor {
   MakeEngine make_engine_;
 };
 
+/// The run itself, of a program that has been verified.
+Result<Outputs> run_program(const ir::Program& program, const Inputs& inputs,
+                            const RunOptions& options, KernelEngine* engine = nullptr);
+
 }  // namespace solar::exec

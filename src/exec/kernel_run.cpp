@@ -8,6 +8,9 @@
 
 #include "base/result.h"
 #include "exec/contraction.h"
+#include "exec/contraction_plan.h"
+#include "exec/kernel_plan.h"
+#include "exec/nest_walk.h"
 
 namespace solar::exec {
 namespace {
@@ -17,87 +20,8 @@ using ir::Reduction;
 constexpr int64_t kPointsPerChunk = 1 << 15;
 constexpr int kFold = 64;  // partial sums of so many points are added to the total, for accuracy
 
-struct Plan {
-  const Nest* nest = nullptr;
-  int lane = -1;
-  bool lane_is_target = true;
-  std::vector<int> outer = {};  // target loops but the lane and the ordered one
-  std::vector<int> inner = {};  // reduced loops but the lane in written order, or the ordered loop
-  int64_t strips = 1;           // of a target lane loop
-  int64_t tasks = 1;            // outer points times strips
-  int64_t points_per_task = 1;
-  bool product = false;  // a float sum of products: the roots are the two factors
-  StripProgram value = {};
-  std::optional<StripProgram> init = {}, otherwise = {};
-};
-
 int64_t extent(const Nest& nest, int loop) {
   return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)];
-}
-
-bool is_arg(Reduction reduction) {
-  return reduction == Reduction::ArgMax || reduction == Reduction::ArgMin;
-}
-
-/// The roots that give the value; a sum of float products is not multiplied out.
-std::vector<int32_t> value_roots(const ir::Kernel& kernel, bool& product) {
-  const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
-  product =
-      kernel.reduction == Reduction::Sum && value.op == ScalarOp::Mul && ir::is_float(value.type);
-  if (product) return {value.a, value.b};
-  if (is_arg(kernel.reduction)) return {kernel.value, kernel.second_value};
-  return {kernel.value};
-}
-
-int choose_lane(const Nest& nest, const std::vector<int32_t>& roots) {
-  int last_reduced = -1;
-  for (size_t loop = 0; loop < nest.extents.size(); ++loop) {
-    if (!nest.target[loop] && nest.extents[loop] > 1) last_reduced = static_cast<int>(loop);
-  }
-  int best = -1;
-  double best_cost = std::numeric_limits<double>::infinity();
-  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
-    const bool target = nest.target[static_cast<size_t>(loop)];
-    if (extent(nest, loop) == 1 || loop == nest.ordered) continue;
-    if (nest.ordered >= 0 && !target) continue;
-    if (is_arg(nest.kernel->reduction) && !target && loop != last_reduced)
-      continue;  // keeps the order of ties
-    const double cost = lane_cost(nest, loop, roots);
-    if (cost < best_cost) {
-      best = loop;
-      best_cost = cost;
-    }
-  }
-  return best;
-}
-
-Plan make_plan(const Nest& nest) {
-  Plan plan;
-  plan.nest = &nest;
-  const ir::Kernel& kernel = *nest.kernel;
-  const auto roots = value_roots(kernel, plan.product);
-  plan.lane = choose_lane(nest, roots);
-  plan.lane_is_target = plan.lane < 0 || nest.target[static_cast<size_t>(plan.lane)];
-  for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
-    if (loop == plan.lane || extent(nest, loop) == 1) continue;
-    const bool outer = nest.target[static_cast<size_t>(loop)] && loop != nest.ordered;
-    (outer ? plan.outer : plan.inner).push_back(loop);
-  }
-  plan.points_per_task = extent(nest, plan.lane);
-  if (plan.lane_is_target)
-    plan.points_per_task = std::min<int64_t>(plan.points_per_task, kStripLanes);
-  if (plan.lane_is_target) plan.strips = (extent(nest, plan.lane) + kStripLanes - 1) / kStripLanes;
-  plan.tasks = plan.strips;
-  for (const int loop : plan.outer) plan.tasks *= extent(nest, loop);
-  for (const int loop : plan.inner) plan.points_per_task *= extent(nest, loop);
-  plan.value = compile_strip(
-      nest,
-      {.lane = plan.lane, .guards = nest.guards, .data_guard = kernel.data_guard, .roots = roots});
-  if (kernel.init >= 0)
-    plan.init = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.init}});
-  if (kernel.otherwise >= 0)
-    plan.otherwise = compile_strip(nest, {.lane = plan.lane, .roots = {kernel.otherwise}});
-  return plan;
 }
 
 /// Steps `loops` through all values of the loops `which`, the last fastest; false after the last.
@@ -112,12 +36,13 @@ bool advance(const Nest& nest, const std::vector<int>& which, int64_t* loops) {
 /// One thread's work on a kernel.
 class Worker {
  public:
-  Worker(const Plan& plan, const RunContext& context)
+  Worker(const KernelPlan& plan, const RunContext& context)
       : plan_(plan),
         nest_(*plan.nest),
         kernel_(*plan.nest->kernel),
         context_(context),
         value_(plan.value),
+        walk_(nest_, plan.inner),
         loops_(std::max<size_t>(nest_.extents.size(), 1), 0),
         type_(ir::compute_type(nest_.output.type)),
         identity_(identity_bits(kernel_.reduction, nest_.output.type)),
@@ -128,8 +53,9 @@ class Worker {
         reached_(kStripLanes) {
     if (plan.init) init_.emplace(*plan.init);
     if (plan.otherwise) otherwise_.emplace(*plan.otherwise);
-    tracks_reached_ = is_arg(kernel_.reduction) ||
-                      (plan.otherwise && (!nest_.guards.empty() || kernel_.data_guard >= 0));
+    tracks_reached_ =
+        is_arg_reduction(kernel_.reduction) ||
+        (plan.otherwise && (!nest_.guards.empty() || kernel_.data_guard >= 0 || nest_.has_ragged));
   }
 
   /// Puts the loops at a task; next() moves on to the following one.
@@ -158,7 +84,7 @@ class Worker {
     return run_reduction();
   }
 
-  const Fault& fault() const { return failed_->fault(); }
+  const Fault& fault() const { return *fault_; }
 
  private:
   int64_t output_position(const std::vector<int64_t>& strides) const {
@@ -191,7 +117,7 @@ class Worker {
 
   bool run_strip(StripRunner& runner, int64_t first, int count) {
     if (runner.run(loops_.data(), first, count)) return true;
-    failed_ = &runner;
+    fault_ = runner.fault();
     return false;
   }
   /// Fills the row with the `else` or `init` value of the whole strip.
@@ -246,29 +172,35 @@ class Worker {
     if (tracks_reached_) std::fill_n(reached_.begin(), count_, uint8_t{0});
     const bool folds = kernel_.reduction == Reduction::Sum;
     if (folds) fill(type_, part_.data(), {&identity_, true}, count_);
-    if (is_arg(kernel_.reduction)) std::memset(second_.data(), 0, sizeof(int64_t) * kStripLanes);
-    int held = 0;
-    do {
+    if (is_arg_reduction(kernel_.reduction))
+      std::memset(second_.data(), 0, sizeof(int64_t) * kStripLanes);
+    held_ = 0;
+    for (bool more = walk_.first(loops_.data()); more; more = walk_.next(loops_.data())) {
       if (context_.cancelled()) break;
-      const int64_t extent_of_lane = plan_.lane_is_target ? 1 : extent(nest_, plan_.lane);
-      for (int64_t at = 0; at < extent_of_lane; at += kStripLanes) {
-        const int64_t first = plan_.lane_is_target ? first_ : at;
-        const int count =
-            plan_.lane_is_target
-                ? count_
-                : static_cast<int>(std::min<int64_t>(kStripLanes, extent_of_lane - at));
-        if (!run_strip(value_, first, count)) return false;
-        if (value_.lanes().count == 0) continue;
-        take_points(folds ? part_ : total_);
-        if (folds && ++held == kFold) {
-          fold();
-          held = 0;
-        }
-      }
-    } while (advance(nest_, plan_.inner, loops_.data()));
+      if (!take_lanes(folds)) return false;
+    }
+    if (walk_.fault()) fault_ = walk_.fault();
+    if (fault_) return false;
     for (const int loop : plan_.inner) loops_[static_cast<size_t>(loop)] = 0;
     if (folds) fold();
     return finish_reduction();
+  }
+
+  /// All strips of the lane loop at one point of the inner loops.
+  bool take_lanes(bool folds) {
+    LoopRange range = {first_, first_ + count_};
+    if (!plan_.lane_is_target) range = range_of(nest_, plan_.lane, loops_.data(), fault_);
+    for (int64_t first = range.begin; first < range.end && !fault_; first += kStripLanes) {
+      const auto count = static_cast<int>(std::min<int64_t>(kStripLanes, range.end - first));
+      if (!run_strip(value_, first, count)) return false;
+      if (value_.lanes().count == 0) continue;
+      take_points(folds ? part_ : total_);
+      if (folds && ++held_ == kFold) {
+        fold();
+        held_ = 0;
+      }
+    }
+    return !fault_;
   }
 
   void fold() {
@@ -279,7 +211,7 @@ class Worker {
   void take_points(std::vector<int64_t>& into) {
     const Lanes& lanes = value_.lanes();
     const bool single = !plan_.lane_is_target;
-    if (tracks_reached_ && !is_arg(kernel_.reduction)) {
+    if (tracks_reached_ && !is_arg_reduction(kernel_.reduction)) {
       for (int j = 0; j < (single ? 1 : lanes.count); ++j) {
         reached_[static_cast<size_t>(single                  ? 0
                                      : lanes.list != nullptr ? lanes.list[j]
@@ -287,7 +219,7 @@ class Worker {
       }
     }
     void* row = lane_of(into, type_, single ? 0 : lanes.begin);
-    if (is_arg(kernel_.reduction)) {
+    if (is_arg_reduction(kernel_.reduction)) {
       const ComputeType second_type = ir::compute_type(nest_.second_output.type);
       const int begin = single ? 0 : lanes.begin;
       const ArgRows rows = {row, lane_of(second_, second_type, begin), reached_.data() + begin};
@@ -321,16 +253,17 @@ class Worker {
     return true;
   }
 
-  const Plan& plan_;
+  const KernelPlan& plan_;
   const Nest& nest_;
   const ir::Kernel& kernel_;
   const RunContext& context_;
   StripRunner value_;
   std::optional<StripRunner> init_ = {}, otherwise_ = {};
-  const StripRunner* failed_ = nullptr;
+  NestWalk walk_;
+  std::optional<Fault> fault_ = {};
   std::vector<int64_t> loops_;
   int64_t strip_ = 0, first_ = 0;
-  int count_ = 0;
+  int count_ = 0, held_ = 0;
   ComputeType type_;
   int64_t identity_;
   bool tracks_reached_ = false;
@@ -368,8 +301,9 @@ int64_t identity_bits(Reduction reduction, ElementType type) {
   }
 }
 
-KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
-  const Plan plan = make_plan(nest);
+namespace {
+
+KernelResult run_strips(const KernelPlan& plan, const RunContext& context) {
   const int64_t per_thread = std::max<int64_t>(plan.tasks / (4 * context.team->size()), 1);
   TaskQueue queue(plan.tasks,
                   std::clamp<int64_t>(kPointsPerChunk / plan.points_per_task, 1, per_thread));
@@ -402,15 +336,44 @@ KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
   return result;
 }
 
-KernelResult run_kernel(const ir::Kernel& kernel, const FindData& find, const RunContext& context) {
-  const Nest nest = make_nest(kernel, find);
+}  // namespace
+
+KernelResult run_kernel_by_strips(const Nest& nest, const RunContext& context) {
+  return run_strips(make_plan(nest), context);
+}
+
+struct PreparedKernel::Plans {
+  Nest nest;
+  bool asked = false;  // whether `product` is known
+  std::optional<ContractionPlan> product = {};
+  std::optional<KernelPlan> strips = {};
+};
+
+PreparedKernel::PreparedKernel(const ir::Kernel& kernel, const FindData& find,
+                               const RunContext& context)
+    : plans_(std::make_unique<Plans>(make_nest(kernel, find, context.steps))) {}
+PreparedKernel::~PreparedKernel() = default;
+
+void PreparedKernel::rebind(const FindFirst& find) { exec::rebind(plans_->nest, find); }
+
+KernelResult PreparedKernel::run(const RunContext& context) {
+  Plans& plans = *plans_;
   if (context.engine != nullptr) {
-    const KernelResult done = context.engine->run(nest, context);
+    const KernelResult done = context.engine->run(plans.nest, context);
     if (done.status != KernelStatus::NotApplicable) return done;
   }
-  const KernelResult fast = run_contraction(nest, context);
-  if (fast.status != KernelStatus::NotApplicable) return fast;
-  return run_kernel_by_strips(nest, context);
+  if (!plans.asked) plans.product = plan_contraction(plans.nest, context.team->size(), false);
+  plans.asked = true;
+  if (plans.product) {
+    const KernelResult fast = run_contraction(*plans.product, context);
+    if (fast.status != KernelStatus::NotApplicable) return fast;
+  }
+  if (!plans.strips) plans.strips = make_plan(plans.nest);
+  return run_strips(*plans.strips, context);
+}
+
+KernelResult run_kernel(const ir::Kernel& kernel, const FindData& find, const RunContext& context) {
+  return PreparedKernel(kernel, find, context).run(context);
 }
 
 }  // namespace solar::exec

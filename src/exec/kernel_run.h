@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "exec/nest.h"
@@ -33,10 +34,30 @@ struct RunContext {
   ThreadTeam* team = nullptr;
   KernelEngine* engine = nullptr;
   const std::atomic<bool>* cancel = nullptr;
+  const int64_t* steps = nullptr;  // the values of the program's step variables now
   /// Called in the first thread with newly finished points.
   std::function<void(int64_t points)> finished = {};
 
   bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
+};
+
+/// Where the first element of a tensor lies.
+using FindFirst = std::function<std::byte*(ir::TensorId)>;
+
+/// A kernel joined with data once, that can run again after rebind(). `kernel` must outlive it.
+class PreparedKernel {
+ public:
+  PreparedKernel(const ir::Kernel& kernel, const FindData& find, const RunContext& context);
+  ~PreparedKernel();
+  PreparedKernel(const PreparedKernel&) = delete;
+  PreparedKernel& operator=(const PreparedKernel&) = delete;
+
+  void rebind(const FindFirst& find);
+  KernelResult run(const RunContext& context);
+
+ private:
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
 };
 
 /// Fills the kernel's output tensors.

@@ -28,6 +28,21 @@ std::vector<int32_t> accesses_under(const Nest& nest, const std::vector<int32_t>
   return result;
 }
 
+namespace {
+
+/// How many values a loop visits at a time; ragged ranges are taken to share the extent out.
+int64_t typical_length(const Nest& nest, int loop) {
+  int64_t length = nest.extents[static_cast<size_t>(loop)];
+  if (!nest.has_ragged || !nest.ragged[static_cast<size_t>(loop)]) return length;
+  const uint64_t ranges = range_loops(nest);
+  for (size_t other = 0; other < nest.extents.size(); ++other) {
+    if (((ranges >> other) & 1U) != 0) length /= nest.extents[other];
+  }
+  return std::max<int64_t>(length, 1);
+}
+
+}  // namespace
+
 double lane_cost(const Nest& nest, int lane, const std::vector<int32_t>& roots) {
   constexpr double kPerStrip = 60, kPerAtom = 3, kScattered = 1.5, kNear = 0.8, kUnit = 0.2;
   const auto atom_loops = loops_of_atoms(nest.atoms);
@@ -39,8 +54,8 @@ double lane_cost(const Nest& nest, int lane, const std::vector<int32_t>& roots) 
     if (stride == 1) return kUnit;
     return std::abs(stride) * memory_bytes(type) <= 64 ? kNear : kScattered;
   };
-  double cost = kPerStrip / static_cast<double>(std::min<int64_t>(
-                                nest.extents[static_cast<size_t>(lane)], kStripLanes));
+  double cost =
+      kPerStrip / static_cast<double>(std::min<int64_t>(typical_length(nest, lane), kStripLanes));
   for (const int32_t index : accesses_under(nest, roots)) {
     const NestAccess& access = nest.accesses[static_cast<size_t>(index)];
     int64_t stride = 0;

@@ -172,6 +172,10 @@ uint64_t fixed_loops(const Nest& nest, const std::vector<uint64_t>& atom_loops) 
     if (access.conditional || access.data_dependent || (loops & guarded) != 0) fixed |= loops;
   }
   if (nest.ordered >= 0) fixed |= loop_bit(nest.ordered);
+  fixed |= range_loops(nest);
+  for (size_t loop = 0; loop < nest.ragged.size(); ++loop) {
+    if (nest.ragged[loop]) fixed |= loop_bit(static_cast<int>(loop));
+  }
   return fixed;
 }
 
@@ -259,11 +263,54 @@ uint64_t loops_of_node(const Nest& nest, int node, const std::vector<uint64_t>& 
   return loops.back();
 }
 
-Nest make_nest(const ir::Kernel& kernel, const FindData& find) {
+uint64_t range_loops(const Nest& nest) {
+  uint64_t result = 0;
+  if (!nest.has_ragged) return result;
+  const auto atom_loops = loops_of_atoms(nest.atoms);
+  for (const auto& range : nest.ragged) {
+    if (range) result |= loops_of(range->begin, atom_loops) | loops_of(range->end, atom_loops);
+  }
+  return result;
+}
+
+namespace {
+
+int32_t add_atom(Nest& nest, Atom::Kind kind, const Linear& operand, int64_t limit) {
+  nest.atoms.push_back({.kind = kind, .operands = {operand, {.constant = limit}}});
+  nest.atom_sources.emplace_back();
+  return static_cast<int32_t>(nest.atoms.size()) - 1;
+}
+
+void add_ranges(Nest& nest) {
+  const auto& loops = nest.kernel->loops;
+  nest.ragged.resize(loops.size());
+  for (size_t loop = 0; loop < loops.size(); ++loop) {
+    if (!loops[loop].ragged) continue;
+    nest.has_ragged = true;
+    if (!nest.target[loop]) {
+      nest.ragged[loop] = loops[loop].ragged;
+      continue;
+    }
+    // variable - max(begin, 0) >= 0 and min(end, extent) - 1 - variable >= 0
+    const auto variable = static_cast<int32_t>(loop);
+    const int32_t begin = add_atom(nest, Atom::Kind::Max, loops[loop].ragged->begin, 0);
+    const int32_t end =
+        add_atom(nest, Atom::Kind::Min, loops[loop].ragged->end, loops[loop].extent);
+    nest.guards.push_back({Guard::Kind::NonNegative, {.terms = {{variable, 1}, {begin, -1}}}});
+    nest.guards.push_back(
+        {Guard::Kind::NonNegative, {.terms = {{variable, -1}, {end, 1}}, .constant = -1}});
+  }
+}
+
+}  // namespace
+
+Nest make_nest(const ir::Kernel& kernel, const FindData& find, const int64_t* steps,
+               bool keep_loops) {
   SOLAR_CHECK(kernel.loops.size() <= 64, "a kernel has at most 64 loops");
   Nest nest;
   nest.kernel = &kernel;
   nest.atoms = kernel.atoms;
+  nest.steps = steps;
   for (size_t loop = 0; loop < kernel.loops.size(); ++loop) {
     nest.extents.push_back(kernel.loops[loop].extent);
     if (kernel.loops[loop].order != ir::Loop::Order::Any) nest.ordered = static_cast<int>(loop);
@@ -297,8 +344,19 @@ Nest make_nest(const ir::Kernel& kernel, const FindData& find) {
   for (const Guard& guard : kernel.guards) {
     if (!always_holds(guard, nest.atoms, nest.extents)) nest.guards.push_back(guard);
   }
-  merge_loops(nest);
+  add_ranges(nest);
+  if (!keep_loops) merge_loops(nest);
   return nest;
+}
+
+void rebind(Nest& nest, const std::function<std::byte*(ir::TensorId)>& find) {
+  nest.output.data = find(nest.output.tensor);
+  if (nest.kernel->second_output) nest.second_output.data = find(nest.second_output.tensor);
+  for (NestAccess& access : nest.accesses) access.from.data = find(access.from.tensor);
+  for (size_t atom = 0; atom < nest.atoms.size(); ++atom) {
+    if (nest.atoms[atom].kind != Atom::Kind::DataRead) continue;
+    nest.atom_sources[atom].data = find(nest.atom_sources[atom].tensor);
+  }
 }
 
 }  // namespace solar::exec

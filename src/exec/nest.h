@@ -1,8 +1,15 @@
 #pragma once
 // A kernel joined with its data: subscripts folded with the tensors' strides into one position per
-// access, and loops merged where every access walks them as one. What the interpreter compiles.
+// access, and loops merged where every access walks them as one. What the interpreter and engines
+// compile.
+//
+// The body of a loop runs the same nests again and again: between two runs only the `data` pointers
+// (rebind()) and the values behind `steps` change; everything else stays, so what is compiled for
+// a nest can be kept in `prepared`. Data may be aligned to no more than its element.
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/element.h"
@@ -37,16 +44,30 @@ struct Nest {
   int ordered = -1;                   // the ordered loop, or -1
   std::vector<ir::Atom> atoms = {};
   std::vector<DataRef> atom_sources = {};  // per atom; set for DataReads
+  const int64_t* steps = nullptr;          // by Atom::step: the value of a Step atom in this run
   std::vector<ir::Guard> guards = {};      // those that may fail
+  /// Ragged loops. A reduced one visits its range only; one of the output is a pair of guards. An
+  /// engine answers NotApplicable to a nest that has any.
+  bool has_ragged = false;
+  std::vector<std::optional<ir::RaggedRange>> ragged = {};  // per loop: of reduced loops
   std::vector<NestAccess> accesses = {};
   DataRef output = {}, second_output = {};
   std::vector<int64_t> output_strides = {}, second_strides = {};  // per loop
+  std::shared_ptr<void> prepared = {};  // an engine's own, between runs of this nest
 };
 
 using FindData = std::function<DataRef(ir::TensorId)>;
 
-/// `kernel` must outlive the nest.
-Nest make_nest(const ir::Kernel& kernel, const FindData& find);
+/// `kernel` must outlive the nest. `keep_loops`: loops are not merged, for walks in written order.
+Nest make_nest(const ir::Kernel& kernel, const FindData& find, const int64_t* steps = nullptr,
+               bool keep_loops = false);
+
+/// Points the nest to where its tensors lie now, at the same strides. `find` gives the place of a
+/// tensor's first element.
+void rebind(Nest& nest, const std::function<std::byte*(ir::TensorId)>& find);
+
+/// The loops that the bounds of reduced ragged loops depend on.
+uint64_t range_loops(const Nest& nest);
 
 /// Rewrites pairs such as W * (e // W) + (e % W) to e, and drops // and % that the extents make
 /// trivial.

@@ -11,22 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "exec/reference_scalar_test_util.h"
 #include "exec/tensor.h"
 #include "ir/core.h"
 
 namespace solar::exec::reference {
 
-using ir::ComputeType;
-using ir::ScalarOp;
-
-struct Scalar {
-  ComputeType type = ComputeType::I64;
-  double real = 0;      // f32 values are exactly representable
-  int64_t integer = 0;  // integers and bool
-};
-
 /// Thrown where a data-dependent subscript leaves its axis.
 struct OutOfRange : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// Thrown where a scatter without an operator writes an element again.
+struct DuplicateWrite : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -34,7 +30,8 @@ using Find = std::function<TensorData&(ir::TensorId)>;
 
 class KernelEvaluator {
  public:
-  KernelEvaluator(const ir::Kernel& kernel, Find find) : kernel_(kernel), find_(std::move(find)) {}
+  KernelEvaluator(const ir::Kernel& kernel, Find find, std::vector<int64_t> steps = {})
+      : kernel_(kernel), find_(std::move(find)), steps_(std::move(steps)) {}
 
   void run() {
     std::vector<int64_t> extents;
@@ -42,6 +39,31 @@ class KernelEvaluator {
     TensorData& out = find_(kernel_.output);
     const int64_t elements = out.count();
     for (int64_t element = 0; element < elements; ++element) run_element(out, element);
+  }
+
+  /// Every point in loop order, its value combined into the element at `subscripts`. Rounds at the
+  /// end.
+  void run_scatter(const std::vector<ir::Linear>& subscripts) {
+    TensorData& out = find_(kernel_.output);
+    std::vector<Scalar> values;
+    for (int64_t i = 0; i < out.count(); ++i) values.push_back(load(out, i));
+    std::vector<bool> written(values.size(), false);
+    point_.assign(kernel_.loops.size(), 0);
+    while (true) {
+      if (holds()) {
+        std::vector<int64_t> at;
+        for (const ir::Linear& subscript : subscripts) at.push_back(linear_value(subscript));
+        const auto element = static_cast<size_t>(element_of(out, at));
+        if (kernel_.reduction == ir::Reduction::None && written[element])
+          throw DuplicateWrite("element " + std::to_string(element));
+        written[element] = true;
+        values[element] = combine(kernel_.reduction, values[element], evaluate(kernel_.value));
+      }
+      size_t i = point_.size();
+      while (i > 0 && ++point_[i - 1] == kernel_.loops[i - 1].extent) point_[--i] = 0;
+      if (i == 0) break;
+    }
+    for (size_t i = 0; i < values.size(); ++i) store(out, static_cast<int64_t>(i), values[i]);
   }
 
   /// The value of a linear at the current point, for generators of tests.
@@ -188,13 +210,18 @@ class KernelEvaluator {
         return {a.type, propagating(a.real, b.real, false), 0};
     }
   }
-  static double propagating(double a, double b, bool max) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
-    return max ? std::max(a, b) : std::min(a, b);
+  bool in_ranges() {
+    for (size_t loop = 0; loop < kernel_.loops.size(); ++loop) {
+      const auto& range = kernel_.loops[loop].ragged;
+      if (!range) continue;
+      if (point_[loop] < linear_value(range->begin) || point_[loop] >= linear_value(range->end))
+        return false;
+    }
+    return true;
   }
-
   bool holds() {
-    return guards_hold() && (kernel_.data_guard < 0 || evaluate(kernel_.data_guard).integer != 0);
+    return in_ranges() && guards_hold() &&
+           (kernel_.data_guard < 0 || evaluate(kernel_.data_guard).integer != 0);
   }
   bool guards_hold() {
     return std::all_of(kernel_.guards.begin(), kernel_.guards.end(),
@@ -221,6 +248,7 @@ class KernelEvaluator {
   int64_t atom_value(int32_t index) {
     const ir::Atom& atom = kernel_.atoms[static_cast<size_t>(index)];
     if (atom.kind == ir::Atom::Kind::Loop) return point_[static_cast<size_t>(index)];
+    if (atom.kind == ir::Atom::Kind::Step) return steps_[static_cast<size_t>(atom.step)];
     if (atom.kind == ir::Atom::Kind::Select) {
       const bool taken = std::all_of(atom.conditions.begin(), atom.conditions.end(),
                                      [&](const ir::Guard& condition) { return meets(condition); });
@@ -325,138 +353,9 @@ class KernelEvaluator {
     return load(*holder, 0);
   }
 
-  template <class T>
-  static Scalar real_operation(ScalarOp op, ComputeType type, T a, T b) {
-    const auto real = [&](T x) { return Scalar{type, x, 0}; };
-    const auto truth = [&](bool x) { return Scalar{type, 0, x ? 1 : 0}; };
-    switch (op) {
-      case ScalarOp::Neg:
-        return real(-a);
-      case ScalarOp::Abs:
-        return real(std::abs(a));
-      case ScalarOp::Sign:
-        return real(a > 0 ? T(1) : a < 0 ? T(-1) : T(0));
-      case ScalarOp::Exp:
-        return real(std::exp(a));
-      case ScalarOp::Tanh:
-        return real(std::tanh(a));
-      case ScalarOp::Sqrt:
-        return real(std::sqrt(a));
-      case ScalarOp::Sigmoid:
-        return real(T(1) / (T(1) + std::exp(-a)));
-      case ScalarOp::Floor:
-        return real(std::floor(a));
-      case ScalarOp::Round:
-        return real(std::nearbyint(a));
-      case ScalarOp::IsNan:
-        return truth(std::isnan(a));
-      case ScalarOp::IsInf:
-        return truth(std::isinf(a));
-      case ScalarOp::Add:
-        return real(a + b);
-      case ScalarOp::Sub:
-        return real(a - b);
-      case ScalarOp::Mul:
-        return real(a * b);
-      case ScalarOp::Div:
-        return real(a / b);
-      case ScalarOp::Max:
-        return real(static_cast<T>(propagating(a, b, true)));
-      case ScalarOp::Min:
-        return real(static_cast<T>(propagating(a, b, false)));
-      case ScalarOp::Fmax:
-        return real(std::fmax(a, b));
-      case ScalarOp::Fmin:
-        return real(std::fmin(a, b));
-      case ScalarOp::Less:
-        return truth(a < b);
-      case ScalarOp::LessEqual:
-        return truth(a <= b);
-      case ScalarOp::Greater:
-        return truth(a > b);
-      case ScalarOp::GreaterEqual:
-        return truth(a >= b);
-      case ScalarOp::Equal:
-        return truth(a == b);
-      case ScalarOp::NotEqual:
-        return truth(a != b);
-      default:
-        throw std::logic_error("operation missing from the reference");
-    }
-  }
-
-  static Scalar integer_operation(ScalarOp op, ComputeType type, int64_t a, int64_t b) {
-    const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
-    const auto whole = [&](uint64_t value) { return Scalar{type, 0, static_cast<int64_t>(value)}; };
-    const auto truth = [&](bool value) { return Scalar{type, 0, value ? 1 : 0}; };
-    const auto floored = [&] {
-      if (b == 0) return int64_t{0};
-      const int64_t q = a / b;
-      return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
-    };
-    switch (op) {
-      case ScalarOp::Neg:
-        return whole(0 - x);
-      case ScalarOp::Abs:
-        return whole(a < 0 ? 0 - x : x);
-      case ScalarOp::Sign:
-        return {type, 0, a > 0 ? 1 : a < 0 ? -1 : 0};
-      case ScalarOp::Add:
-        return whole(x + y);
-      case ScalarOp::Sub:
-        return whole(x - y);
-      case ScalarOp::Mul:
-        return whole(x * y);
-      case ScalarOp::FloorDiv:
-        return {type, 0, floored()};
-      case ScalarOp::Mod:
-        return whole(x - static_cast<uint64_t>(floored()) * y);
-      case ScalarOp::Max:
-        return {type, 0, std::max(a, b)};
-      case ScalarOp::Min:
-        return {type, 0, std::min(a, b)};
-      case ScalarOp::BitAnd:
-        return whole(x & y);
-      case ScalarOp::BitXor:
-        return whole(x ^ y);
-      case ScalarOp::Less:
-        return truth(a < b);
-      case ScalarOp::LessEqual:
-        return truth(a <= b);
-      case ScalarOp::Greater:
-        return truth(a > b);
-      case ScalarOp::GreaterEqual:
-        return truth(a >= b);
-      case ScalarOp::Equal:
-        return truth(a == b);
-      case ScalarOp::NotEqual:
-        return truth(a != b);
-      default:
-        throw std::logic_error("operation missing from the reference");
-    }
-  }
-
-  static Scalar bool_operation(ScalarOp op, ComputeType type, bool a, bool b) {
-    const auto truth = [&](bool value) { return Scalar{type, 0, value ? 1 : 0}; };
-    switch (op) {
-      case ScalarOp::Not:
-        return truth(!a);
-      case ScalarOp::And:
-        return truth(a && b);
-      case ScalarOp::Or:
-        return truth(a || b);
-      case ScalarOp::Equal:
-        return truth(a == b);
-      case ScalarOp::NotEqual:
-        return truth(a != b);
-      default:
-        throw std::logic_error("operation missing from the reference");
-    }
-  }
-
   const ir::Kernel& kernel_;
   Find find_;
-  std::vector<int64_t> point_;
+  std::vector<int64_t> point_, steps_;
   Scalar previous_ = {};
 };
 

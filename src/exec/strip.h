@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/index_value.h"
 #include "exec/lanes.h"
 #include "exec/nest.h"
 
@@ -71,6 +72,7 @@ struct StripSpec {
   std::vector<ir::Guard> guards = {};
   int data_guard = -1;
   std::vector<int32_t> roots = {};
+  int32_t position = -1;  // an access whose position is wanted too, or -1
   bool clamp_all =
       false;  // some guards are missing: any access may leave its tensor and must be clamped
 };
@@ -80,6 +82,7 @@ struct StripProgram {
   int lane = -1;
   std::vector<Condition> uniform_guards = {}, range_guards = {}, lane_guards = {};
   std::vector<AtomStep> guard_atoms = {};
+  bool checked_guards = false;  // some of these read data at data
   std::optional<Code> data_guard = {};
   Code code = {};
   std::vector<AccessPlan> accesses = {};
@@ -98,14 +101,6 @@ struct Lanes {
   const int32_t* list = nullptr;
 };
 
-/// A data-dependent subscript that left its axis.
-struct Fault {
-  ir::TensorId tensor = {};
-  int axis = 0;
-  int64_t index = 0;
-  int64_t extent = 0;
-};
-
 /// Runs one StripProgram; holds its rows. One per thread.
 class StripRunner {
  public:
@@ -119,6 +114,9 @@ class StripRunner {
   /// The value of root `i` at the active lanes, in their order.
   Operand root(size_t i) const { return values_[static_cast<size_t>(program_->code.roots[i])]; }
   const Fault& fault() const { return *fault_; }
+
+  /// After run(): where StripSpec::position lies at each active lane. False: fault().
+  bool positions(int32_t access, int64_t* out);
 
   /// The row that Prev reads, one value a lane of the strip.
   void set_previous(const void* row) { previous_ = row; }
@@ -140,6 +138,9 @@ class StripRunner {
   bool run_guarded_load(const Instruction& instruction, const AccessPlan& plan, const Code& code);
   bool inside_by_ends(const AccessPlan& plan, const NestAccess& access) const;
   bool report(int32_t reference, int active);
+  void look(const DataRef& from, const std::vector<Slot>& subscripts, int active);
+  bool check_guard_atoms();
+  bool find_positions(const AccessPlan& plan, const NestAccess& access, size_t count);
   bool check_pending(const Code& code);
   void* scratch(int32_t row) { return scratch_.data() + static_cast<size_t>(row) * kStripLanes; }
 

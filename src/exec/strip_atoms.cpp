@@ -66,6 +66,9 @@ void StripRunner::run_uniform_atom(const AtomStep& step) {
   switch (atom.kind) {
     case ir::Atom::Kind::Loop:
       break;
+    case ir::Atom::Kind::Step:
+      value = program_->nest->steps[atom.step];
+      break;
     case ir::Atom::Kind::FloorDiv:
       value = floor_div(base(step.operands[0]), atom.divisor);
       break;
@@ -110,6 +113,7 @@ void StripRunner::run_lane_atom(const AtomStep& step) {
   const auto count = static_cast<size_t>(lanes_.count);
   switch (atom.kind) {
     case ir::Atom::Kind::Loop:
+    case ir::Atom::Kind::Step:
       break;
     case ir::Atom::Kind::FloorDiv:
     case ir::Atom::Kind::Mod: {

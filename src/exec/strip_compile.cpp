@@ -39,9 +39,11 @@ class Compiler {
       }
     }
     program_.guard_atoms = steps(needed);
+    program_.checked_guards = std::any_of(program_.guard_atoms.begin(), program_.guard_atoms.end(),
+                                          [](const AtomStep& step) { return step.checked; });
     load_constants();
     if (spec_.data_guard >= 0) program_.data_guard = code({spec_.data_guard});
-    program_.code = code(spec_.roots);
+    program_.code = code(spec_.roots, spec_.position);
     return std::move(program_);
   }
 
@@ -160,7 +162,15 @@ class Compiler {
     return node;
   }
 
-  Code code(const std::vector<int32_t>& roots) {
+  /// Everything that loading from the access needs.
+  void need(int32_t access, std::vector<bool>& needed) const {
+    need(nest_.accesses[static_cast<size_t>(access)].position, needed);
+    if (!program_.accesses[static_cast<size_t>(access)].guarded) return;
+    for (const Linear& subscript : nest_.accesses[static_cast<size_t>(access)].subscripts)
+      need(subscript, needed);
+  }
+
+  Code code(const std::vector<int32_t>& roots, int32_t position = -1) {
     Code result;
     for (const int32_t root : roots) result.roots.push_back(source(root));
     const auto& nodes = nest_.kernel->nodes;
@@ -181,16 +191,14 @@ class Compiler {
       if (nodes[i].op == ScalarOp::Index) {
         need(nest_.kernel->linears[static_cast<size_t>(nodes[i].reference)], needed);
       } else if (nodes[i].op == ScalarOp::Load) {
-        const NestAccess& access = nest_.accesses[static_cast<size_t>(nodes[i].reference)];
-        need(access.position, needed);
-        if (program_.accesses[static_cast<size_t>(nodes[i].reference)].guarded) {
-          for (const Linear& subscript : access.subscripts) need(subscript, needed);
-        }
-        may_fail = may_fail || access.data_dependent;
+        need(nodes[i].reference, needed);
+        may_fail =
+            may_fail || nest_.accesses[static_cast<size_t>(nodes[i].reference)].data_dependent;
       }
       result.selects = result.selects || nodes[i].op == ScalarOp::Select;
       result.instructions.push_back(instruction(static_cast<int32_t>(i)));
     }
+    if (position >= 0) need(position, needed);
     result.atoms = steps(needed);
     assign_rows(result, may_fail && result.selects);
     return result;

@@ -40,20 +40,35 @@ bool StripRunner::check_pending(const Code& code) {
   return true;
 }
 
+void StripRunner::look(const DataRef& from, const std::vector<Slot>& subscripts, int active) {
+  for (size_t axis = 0; axis < subscripts.size() && !fault_; ++axis) {
+    const int64_t value = at(subscripts[axis], active);
+    if (value < 0 || value >= from.extents[axis]) {
+      fault_ = Fault{from.tensor, static_cast<int>(axis), value, from.extents[axis]};
+    }
+  }
+}
+
+/// A guard that reads data at data is computed at every lane, so nothing discards its faults.
+bool StripRunner::check_guard_atoms() {
+  for (const AtomStep& step : program_->guard_atoms) {
+    if (!step.checked) continue;
+    const auto atom = static_cast<size_t>(step.atom);
+    for (int j = 0; j < (step.varies ? lanes_.count : 1) && !fault_; ++j) {
+      if (bad_[atom][static_cast<size_t>(j)] == 0) continue;
+      look(program_->nest->atom_sources[atom], step.operands, j);
+      SOLAR_CHECK(fault_.has_value(), "a subscript that left its axis is found again");
+    }
+  }
+  return !fault_;
+}
+
 bool StripRunner::report(int32_t reference, int active) {
   const AccessPlan& plan = program_->accesses[static_cast<size_t>(reference)];
-  const auto look = [&](const DataRef& from, const std::vector<Slot>& subscripts) {
-    for (size_t axis = 0; axis < subscripts.size() && !fault_; ++axis) {
-      const int64_t value = at(subscripts[axis], active);
-      if (value < 0 || value >= from.extents[axis]) {
-        fault_ = Fault{from.tensor, static_cast<int>(axis), value, from.extents[axis]};
-      }
-    }
-  };
   for (const int32_t atom : plan.checked_atoms) {
     const auto look_at_step = [&](const AtomStep& step) {
       if (step.atom == atom)
-        look(program_->nest->atom_sources[static_cast<size_t>(atom)], step.operands);
+        look(program_->nest->atom_sources[static_cast<size_t>(atom)], step.operands, active);
     };
     std::for_each(program_->code.atoms.begin(), program_->code.atoms.end(), look_at_step);
     if (program_->data_guard) {
@@ -61,7 +76,7 @@ bool StripRunner::report(int32_t reference, int active) {
                     look_at_step);
     }
   }
-  look(program_->nest->accesses[static_cast<size_t>(reference)].from, plan.subscripts);
+  look(program_->nest->accesses[static_cast<size_t>(reference)].from, plan.subscripts, active);
   SOLAR_CHECK(fault_.has_value(), "a subscript that left its axis is found again");
   return false;
 }

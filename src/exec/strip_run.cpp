@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "base/checked.h"
 #include "base/result.h"
@@ -106,6 +107,7 @@ bool StripRunner::run(const int64_t* loops, int64_t first, int count) {
   for (const AtomStep& step : program_->guard_atoms) {
     if (step.varies) run_lane_atom(step);
   }
+  if (program_->checked_guards && !check_guard_atoms()) return false;
   if (!program_->lane_guards.empty()) {
     std::fill_n(mask_.begin(), lanes_.count, uint8_t{1});
     for (const Condition& guard : program_->lane_guards) condition_mask(guard, mask_.data());
@@ -242,17 +244,16 @@ bool StripRunner::inside_by_ends(const AccessPlan& plan, const NestAccess& acces
   return true;
 }
 
-bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessPlan& plan,
-                                   const Code& code) {
-  const NestAccess& access = program_->nest->accesses[static_cast<size_t>(instruction.reference)];
-  const auto count = static_cast<size_t>(instruction.uniform ? 1 : lanes_.count);
+/// Fills `positions_` with clamped positions and `part_` with what left the tensor; true if
+/// something did.
+bool StripRunner::find_positions(const AccessPlan& plan, const NestAccess& access, size_t count) {
   std::fill_n(positions_.begin(), count, 0);
   std::fill_n(part_.begin(), count, uint8_t{0});
   for (size_t axis = 0; axis < plan.subscripts.size(); ++axis) {
-    if (instruction.uniform) {
-      row_[0] = base(plan.subscripts[axis]);
-    } else {
+    if (plan.subscripts[axis].varies()) {
       fill_row(plan.subscripts[axis], row_.data());
+    } else {
+      std::fill_n(row_.begin(), count, base(plan.subscripts[axis]));
     }
     for (size_t j = 0; j < count; ++j) {
       const int64_t clamped = std::clamp<int64_t>(row_[j], 0, access.from.extents[axis] - 1);
@@ -260,22 +261,44 @@ bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessP
       positions_[j] += clamped * access.from.strides[axis];
     }
   }
-  load_indexed(access.from.type, access.from.data, positions_.data(), static_cast<int>(count),
-               scratch(instruction.scratch));
-  if (!plan.must_hold) return true;
   for (const int32_t atom : plan.checked_atoms) {
     const auto& bad = bad_[static_cast<size_t>(atom)];
     const bool varies = !atom_rows_[static_cast<size_t>(atom)].empty();
     for (size_t j = 0; j < count; ++j)
       part_[j] = static_cast<uint8_t>(part_[j] | bad[varies ? j : 0]);
   }
+  return std::memchr(part_.data(), 1, count) != nullptr;
+}
+
+bool StripRunner::run_guarded_load(const Instruction& instruction, const AccessPlan& plan,
+                                   const Code& code) {
+  const NestAccess& access = program_->nest->accesses[static_cast<size_t>(instruction.reference)];
+  const auto count = static_cast<size_t>(instruction.uniform ? 1 : lanes_.count);
+  const bool left = find_positions(plan, access, count);
+  load_indexed(access.from.type, access.from.data, positions_.data(), static_cast<int>(count),
+               scratch(instruction.scratch));
+  if (!plan.must_hold || !left) return true;
   const auto end = part_.begin() + static_cast<std::ptrdiff_t>(count);
   const auto first_bad = std::find(part_.begin(), end, 1);
-  if (first_bad == end) return true;
   if (!code.selects)
     return report(instruction.reference, static_cast<int>(first_bad - part_.begin()));
   pending_.emplace_back(instruction.node, std::vector<uint8_t>(part_.begin(), end));
   return true;
+}
+
+bool StripRunner::positions(int32_t index, int64_t* out) {
+  const AccessPlan& plan = program_->accesses[static_cast<size_t>(index)];
+  const NestAccess& access = program_->nest->accesses[static_cast<size_t>(index)];
+  const auto count = static_cast<size_t>(lanes_.count);
+  if (!plan.guarded || inside_by_ends(plan, access)) {
+    fill_row(plan.position, out);
+    return true;
+  }
+  const bool left = find_positions(plan, access, count);
+  std::copy_n(positions_.begin(), count, out);
+  if (!left) return true;
+  const auto bad = std::find(part_.begin(), part_.begin() + lanes_.count, 1);
+  return report(index, static_cast<int>(bad - part_.begin()));
 }
 
 }  // namespace solar::exec

@@ -56,6 +56,16 @@ Result<TensorData> TensorData::from_doubles(ElementType type, std::vector<int64_
   return result;
 }
 
+TensorData TensorData::adopt(ElementType type, std::vector<int64_t> shape,
+                             std::shared_ptr<std::byte> bytes) {
+  TensorData result;
+  result.type_ = type;
+  result.count_ = checked_product(shape).value_or(0);
+  result.shape_ = std::move(shape);
+  result.data_ = std::move(bytes);
+  return result;
+}
+
 std::byte* TensorData::mutable_data() {
   if (data_.use_count() > 1) {
     auto copy = allocate_bytes(bytes());

@@ -26,6 +26,10 @@ class TensorData {
   static Result<TensorData> from_doubles(ElementType type, std::vector<int64_t> shape,
                                          std::span<const double> values);
 
+  /// Takes bytes that hold the elements of the shape, row-major.
+  static TensorData adopt(ElementType type, std::vector<int64_t> shape,
+                          std::shared_ptr<std::byte> bytes);
+
   ElementType type() const { return type_; }
   const std::vector<int64_t>& shape() const { return shape_; }
   int64_t count() const { return count_; }
@@ -34,6 +38,8 @@ class TensorData {
   const std::byte* data() const { return data_.get(); }
   /// Copies the bytes first when another value shares them.
   std::byte* mutable_data();
+  /// The bytes, to be read only, kept alive.
+  const std::shared_ptr<std::byte>& share() const { return data_; }
 
   /// Element `i` in row-major order. An i64 beyond 2^53 is rounded.
   double get(int64_t i) const;
