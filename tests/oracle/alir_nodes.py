@@ -87,6 +87,8 @@ class Loop:
     variable: str
     extent: "Expression | Pack"
     order: str = ""  # "seq", "revseq"
+    begin: "Expression | None" = None  # a ragged loop visits begin <= variable < end
+    end: "Expression | None" = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,9 @@ class Kernel:
     values: tuple[Expression, ...]
     init: Expression | None
     otherwise: Expression | None
+    scatter: bool = False
+    base: str | None = None
+    unique: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,7 @@ class View:
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a slice: "index", "range", "reverse" or "..."."""
+    """One item of a slice: "index", "range", "reverse", "at" (`start` names a tensor, `stop` is the size) or "..."."""
 
     kind: str
     start: Expression | None = None
@@ -152,7 +157,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Apply:
-    """A call of a function, or `concat`."""
+    """A call of a function or of an operation of the language, such as `concat` and `sort`."""
 
     at: At
     results: tuple[str, ...]
@@ -181,7 +186,63 @@ class Update:
     value: str
 
 
-Statement: TypeAlias = Kernel | View | Slice | Apply | Dims | Require | Update
+@dataclass(frozen=True)
+class Next:
+    """The last statement of a loop's or branch's body."""
+
+    at: At
+    values: tuple[str, ...]
+    stacked: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Test:
+    at: At
+    condition: str
+
+
+@dataclass(frozen=True)
+class Repeat:
+    at: At
+    results: tuple[str, ...]
+    stacks: tuple[str, ...]
+    step: str
+    extent: Expression
+    descending: bool
+    carried: tuple[tuple[str, Expression], ...]
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True)
+class While:
+    at: At
+    results: tuple[str, ...]
+    limit: Expression
+    carried: tuple[tuple[str, Expression], ...]
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True)
+class If:
+    at: At
+    results: tuple[str, ...]
+    condition: str
+    taken: tuple["Statement", ...]
+    otherwise: tuple["Statement", ...]
+
+
+@dataclass(frozen=True)
+class Opaque:
+    at: At
+    hole: bool
+    types: dict[str, Type]
+    operator: str
+    arguments: tuple[Expression, ...]
+
+
+Statement: TypeAlias = (
+    Kernel | View | Slice | Apply | Dims | Require | Update | Next | Test | Repeat | While | If | Opaque
+)
 
 
 @dataclass(frozen=True)

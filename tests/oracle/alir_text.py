@@ -4,113 +4,41 @@ Every node keeps where it stands in the text, so that the mutation tests can cut
 the evaluator beside it can run and raises `UnreadableError` on the rest.
 """
 
-import re
-
 from .alir_nodes import (
     Apply,
-    At,
     Axis,
-    Binary,
-    Call,
-    Chain,
     Dims,
     Expression,
     File,
     Function,
+    If,
     Item,
     Kernel,
     Loop,
-    Name,
-    Number,
+    Next,
+    Opaque,
     Pack,
     Port,
     Program,
-    Read,
+    Repeat,
     Require,
     Slice,
     Statement,
     Target,
+    Test,
     Type,
-    Unary,
     UnreadableError,
     Update,
     View,
+    While,
 )
+from .alir_tokens import ExpressionReader
 
-TOKEN = re.compile(
-    r"""(?P<skip>(?:\s|\#[^\n]*)+)
-      | (?P<string>"[^"\n]*")
-      | (?P<assign>(?:argmax|argmin|max|min|and|or)=(?!=)|\+=|\*=)
-      | (?P<number>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+)
-      | (?P<name>[A-Za-z_]\w*|`[A-Za-z_]\w*`)
-      | (?P<symbol>->|//|<=|>=|==|!=|\.\.\.|\.\.|[-+*/%<>=(){}\[\],:;])""",
-    re.VERBOSE,
-)
 ROLES = ("input", "param", "buffer", "state", "const", "rng")
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
-class Reader:
-    """Recursive descent over the tokens."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens: list[tuple[str, str, At]] = []
-        self.position = 0
-        offset = 0
-        while offset < len(text):
-            match = TOKEN.match(text, offset)
-            if match is None:
-                raise UnreadableError(f"unexpected {text[offset : offset + 10]!r}")
-            if match.lastgroup != "skip":
-                self.tokens.append((match.lastgroup or "", match.group(), match.span()))
-            offset = match.end()
-        self.tokens.append(("end", "", (len(text), len(text))))
-
-    # --- tokens -----------------------------------------------------------------------------------
-
-    @property
-    def word(self) -> str:
-        return self.tokens[self.position][1]
-
-    @property
-    def kind(self) -> str:
-        return self.tokens[self.position][0]
-
-    @property
-    def start(self) -> int:
-        return self.tokens[self.position][2][0]
-
-    @property
-    def end(self) -> int:
-        """Where the last token read ended."""
-        return self.tokens[self.position - 1][2][1]
-
-    def next(self) -> str:
-        self.position += 1
-        return self.tokens[self.position - 1][1]
-
-    def accept(self, word: str) -> bool:
-        if self.word == word and self.kind != "string":
-            self.position += 1
-            return True
-        return False
-
-    def expect(self, word: str) -> None:
-        if not self.accept(word):
-            line = self.text.count("\n", 0, self.start) + 1
-            raise UnreadableError(f"line {line}: expected {word!r}, found {self.word!r}")
-
-    def identifier(self) -> str:
-        if self.kind != "name":
-            line = self.text.count("\n", 0, self.start) + 1
-            raise UnreadableError(f"line {line}: expected a name, found {self.word!r}")
-        return self.next().strip("`")
-
-    def string(self) -> str:
-        if self.kind != "string":
-            raise UnreadableError(f"expected a string, found {self.word!r}")
-        return self.next()[1:-1]
+class Reader(ExpressionReader):
+    """Files, functions and statements."""
 
     # --- files, functions, programs -----------------------------------------------------------------
 
@@ -200,18 +128,6 @@ class Reader:
             self.identifier()
         return Type(element, wide, extents)
 
-    def subscripts(self) -> tuple[Expression | Pack, ...]:
-        """The rest of a bracketed list."""
-        found: list[Expression | Pack] = []
-        while not self.accept("]"):
-            start = self.start
-            if self.accept("*"):
-                found.append(Pack((start, self.tokens[self.position][2][1]), self.identifier()))
-            else:
-                found.append(self.expression())
-            self.accept(",")
-        return tuple(found)
-
     # --- statements ----------------------------------------------------------------------------------
 
     def block(self) -> tuple[Statement, ...]:
@@ -230,21 +146,29 @@ class Reader:
                 if self.accept("nominal"):
                     self.expression()
                 statements.extend(self.block())
-            elif keyword in ("kernel", "indexed"):
-                statements.append(self.kernel(start))
+            elif keyword in ("kernel", "indexed", "scatter"):
+                statements.append(self.kernel(start, keyword == "scatter"))
             elif keyword == "view":
                 statements.append(self.view(start))
             elif keyword == "slice":
                 statements.append(self.slice(start))
             elif keyword == "let":
-                statements.append(self.apply(start))
+                statements.append(self.let(start))
+            elif keyword == "next":
+                values = () if self.word == "stack" else self.names()
+                stacked = self.names() if self.accept("stack") else ()
+                statements.append(Next((start, self.end), values, stacked))
+            elif keyword == "test":
+                statements.append(Test((start, self.end), self.identifier()))
+            elif keyword in ("hole", "opaque"):
+                statements.append(self.opaque(start, keyword == "hole"))
             elif keyword == "dims":
-                values: dict[str, Expression] = {}
-                while not values or self.accept(","):
+                dims: dict[str, Expression] = {}
+                while not dims or self.accept(","):
                     name = self.identifier()
                     self.expect("=")
-                    values[name] = self.expression()
-                statements.append(Dims((start, self.end), values))
+                    dims[name] = self.expression()
+                statements.append(Dims((start, self.end), dims))
             elif keyword == "require":
                 statements.append(Require((start, self.end), self.expression()))
             elif keyword == "update":
@@ -255,7 +179,7 @@ class Reader:
                 raise UnreadableError(f"statement {keyword!r}")
         return tuple(statements)
 
-    def kernel(self, start: int) -> Kernel:
+    def kernel(self, start: int, scatter: bool) -> Kernel:
         types: dict[str, Type] = {}
         while not types or self.accept(","):
             name = self.identifier()
@@ -285,9 +209,18 @@ class Reader:
         values = [self.expression()]
         if self.accept(","):
             values.append(self.expression())
-        init = self.expression() if self.accept("init") else None
-        otherwise = self.expression() if self.accept("else") else None
-        self.expect("}")
+        init, otherwise, base, unique = None, None, None, False
+        while not self.accept("}"):
+            if self.accept("init"):
+                init = self.expression()
+            elif self.accept("base"):
+                self.accept("donated")
+                base = self.identifier()
+            elif self.accept("unique"):
+                unique = True
+            else:
+                self.expect("else")
+                otherwise = self.expression()
         return Kernel(
             (start, self.end),
             types,
@@ -301,6 +234,9 @@ class Reader:
             tuple(values),
             init,
             otherwise,
+            scatter,
+            base,
+            unique,
         )
 
     def loop(self) -> Loop:
@@ -313,7 +249,12 @@ class Reader:
         order = self.next() if self.word in ("seq", "revseq") else ""
         name = self.identifier()
         self.expect(":")
-        return Loop(name, self.expression(), order)
+        extent = self.expression()
+        if not self.accept("in"):
+            return Loop(name, extent, order)
+        begin = self.expression()
+        self.expect("..")
+        return Loop(name, extent, order, begin, self.expression())
 
     def target(self) -> Target:
         start = self.start
@@ -366,6 +307,10 @@ class Reader:
             return Item("...")
         if self.accept("reverse"):
             return Item("reverse")
+        if self.accept("at"):
+            tensor = self.expression()
+            self.expect("size")
+            return Item("at", tensor, self.expression())
         begin = None if self.word == ":" else self.expression()
         if not self.accept(":"):
             return Item("index", begin)
@@ -373,19 +318,54 @@ class Reader:
         step = self.expression() if self.accept(":") else None
         return Item("range", begin, stop, step)
 
-    def apply(self, start: int) -> Apply:
-        results = []
-        if self.accept("("):
-            while not self.accept(")"):
-                results.append(self.identifier())
-                self.accept(",")
-        else:
-            results.append(self.identifier())
+    def names(self) -> tuple[str, ...]:
+        """One name, or a list of them in parentheses."""
+        if not self.accept("("):
+            return (self.identifier(),)
+        found = []
+        while not self.accept(")"):
+            found.append(self.identifier())
+            self.accept(",")
+        return tuple(found)
+
+    def let(self, start: int) -> Statement:
+        results = () if self.word == "stack" else self.names()
+        stacks = self.names() if self.accept("stack") else ()
         self.expect("=")
+        if self.accept("repeat"):
+            descending = self.accept("revseq")
+            step = self.identifier()
+            self.expect(":")
+            extent = self.expression()
+            carried = self.carried()
+            body = self.block()
+            return Repeat((start, self.end), results, stacks, step, extent, descending, carried, body)
+        if self.accept("while"):
+            self.expect("limit")
+            limit = self.expression()
+            carried = self.carried()
+            return While((start, self.end), results, limit, carried, self.block())
+        if self.accept("if"):
+            condition = self.identifier()
+            taken = self.block()
+            self.expect("else")
+            return If((start, self.end), results, condition, taken, self.block())
+        return self.apply(start, results)
+
+    def carried(self) -> tuple[tuple[str, Expression], ...]:
+        self.expect("with")
+        self.expect("(")
+        found = []
+        while not self.accept(")"):
+            name = self.identifier()
+            self.expect("=")
+            found.append((name, self.expression()))
+            self.accept(",")
+        return tuple(found)
+
+    def apply(self, start: int, results: tuple[str, ...]) -> Apply:
         function_at = self.tokens[self.position][2]
         function = self.identifier()
-        if function in ("repeat", "while", "if"):
-            raise UnreadableError(f"statement {function!r}")
         self.expect("(")
         arguments: list[Expression] = []
         attributes: dict[str, Expression] = {}
@@ -399,70 +379,28 @@ class Reader:
                 attributes[name] = self.expression()
                 self.accept(",")
         self.expect(")")
-        return Apply((start, self.end), tuple(results), function, function_at, tuple(arguments), attributes)
+        return Apply((start, self.end), results, function, function_at, tuple(arguments), attributes)
 
-    # --- expressions ----------------------------------------------------------------------------------
-
-    def expression(self) -> Expression:
-        return self.binary(0)
-
-    LEVELS = (("or",), ("and",), ("not",), COMPARISONS, ("+", "-"), ("*", "/", "//", "%"))
-
-    def binary(self, level: int) -> Expression:
-        if level == len(self.LEVELS):
-            return self.unary()
-        start, operators = self.start, self.LEVELS[level]
-        if operators == ("not",):
-            if self.accept("not"):
-                return Unary((start, self.end), "not", self.binary(level))
-            return self.binary(level + 1)
-        left = self.binary(level + 1)
-        if operators is COMPARISONS:
-            operands, found, found_at = [left], [], []
-            while self.kind == "symbol" and self.word in COMPARISONS:
-                found_at.append(self.tokens[self.position][2])
-                found.append(self.next())
-                operands.append(self.binary(level + 1))
-            if not found:
-                return left
-            return Chain((start, self.end), tuple(operands), tuple(found), tuple(found_at))
-        while self.kind in ("symbol", "name") and self.word in operators:
-            at = self.tokens[self.position][2]
-            operator = self.next()
-            right = self.binary(level + 1)
-            left = Binary((start, self.end), operator, at, left, right)
-        return left
-
-    def unary(self) -> Expression:
-        start = self.start
-        if self.accept("-"):
-            operand = self.unary()
-            return Unary((start, self.end), "-", operand)
-        return self.primary()
-
-    def primary(self) -> Expression:
-        start = self.start
-        if self.kind == "number":
-            word = self.next()
-            return Number((start, self.end), int(word) if word.isdigit() else float(word))
-        if self.accept("("):
-            inner = self.expression()
+    def opaque(self, start: int, hole: bool) -> Opaque:
+        types: dict[str, Type] = {}
+        several = self.accept("(")
+        while not types or self.accept(","):
+            name = self.identifier()
+            self.expect(":")
+            types[name] = self.type()
+        if several:
             self.expect(")")
-            return inner
-        name = self.identifier()
-        constants: dict[str, float | bool] = {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}
-        if name in constants:
-            return Number((start, self.end), constants[name])
-        if self.accept("["):
-            subscripts = self.subscripts()
-            return Read((start, self.end), name, subscripts)
-        if self.accept("("):
-            arguments = []
-            while not self.accept(")"):
-                arguments.append(self.expression())
-                self.accept(",")
-            return Call((start, self.end), name, tuple(arguments))
-        return Name((start, self.end), name)
+        self.expect("=")
+        operator = self.string()
+        self.expect("(")
+        arguments = []
+        while not self.accept(")"):
+            arguments.append(self.expression())
+            self.accept(",")
+        while self.word in ("macs", "nominal", "reads", "writes"):
+            self.next()
+            self.expression()
+        return Opaque((start, self.end), hole, types, operator, tuple(arguments))
 
 
 def read(text: str) -> File:

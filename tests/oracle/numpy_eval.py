@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import numpy_kernel
+from . import numpy_control, numpy_kernel, numpy_scatter, numpy_selection
 from .alir_nodes import (
     Apply,
     Axis,
@@ -23,10 +23,14 @@ from .alir_nodes import (
     Expression,
     File,
     Function,
+    If,
+    Item,
     Kernel,
     Name,
     Number,
+    Opaque,
     Pack,
+    Repeat,
     Require,
     Slice,
     Statement,
@@ -34,6 +38,7 @@ from .alir_nodes import (
     Unary,
     Update,
     View,
+    While,
 )
 from .numpy_values import FLOATS, INTEGERS, Array, ProgramError, Tensor, dim_value, dtype_of, round_to, widened
 
@@ -54,6 +59,7 @@ class Scope:
         self.samples = samples
         self.exact = exact
         self.dims: dict[str, int] = {}
+        self.steps: dict[str, int] = {}  # variables of the repeats around
         self.packs: dict[str, tuple[int, ...]] = {}
         self.types: dict[str, str] = {}
         self.tensors: dict[str, Tensor] = {}
@@ -90,6 +96,8 @@ class Scope:
             elif isinstance(statement, Require):
                 if not dim_value(statement.condition, self.dims):
                     raise ProgramError("a required condition does not hold")
+            elif isinstance(statement, Kernel) and statement.scatter:
+                self.tensors.update(numpy_scatter.run(statement, self))
             elif isinstance(statement, Kernel):
                 self.tensors.update(numpy_kernel.run(statement, self))
             elif isinstance(statement, View):
@@ -100,6 +108,14 @@ class Scope:
                 self.tensors.update(self.apply(statement))
             elif isinstance(statement, Update):
                 self.updates[statement.state] = statement.value
+            elif isinstance(statement, Repeat):
+                self.tensors.update(numpy_control.repeat(statement, self))
+            elif isinstance(statement, While):
+                self.tensors.update(numpy_control.run_while(statement, self))
+            elif isinstance(statement, If):
+                self.tensors.update(numpy_control.run_if(statement, self))
+            elif isinstance(statement, Opaque):
+                raise ProgramError(f"`{statement.operator}` has no body", "hole")
 
     def view(self, view: View) -> Tensor:
         source = self.tensors[view.source]
@@ -179,6 +195,8 @@ class Scope:
         source = self.tensors[slice_.source]
         rank = source.values.ndim - 1
         index: list[Any] = [slice(None)]
+        starts: list[tuple[int, Item]] = []
+        bounds = {**self.dims, **self.steps}
         for item in slice_.items:
             extent = source.shape[len(index) - 1] if len(index) <= rank else 0
             if item.kind == "...":
@@ -187,27 +205,50 @@ class Scope:
             if item.kind == "reverse":
                 index.append(slice(None, None, -1))
                 continue
-            start = 0 if item.start is None else dim_value(item.start, self.dims)
+            if item.kind == "at":
+                starts.append((len(index) - 1, item))
+                index.append(slice(None))
+                continue
+            start = 0 if item.start is None else dim_value(item.start, bounds)
             if item.kind == "index":
                 if not 0 <= start < extent:
                     raise ProgramError("slice: index outside the axis")
                 index.append(start)
                 continue
-            stop = extent if item.stop is None else dim_value(item.stop, self.dims)
-            step = 1 if item.step is None else dim_value(item.step, self.dims)
+            stop = extent if item.stop is None else dim_value(item.stop, bounds)
+            step = 1 if item.step is None else dim_value(item.step, bounds)
             if not 0 <= start < stop <= extent:
                 raise ProgramError("slice: range outside the axis")
             index.append(slice(start, stop, step))
-        return Tensor(source.element, source.values[tuple(index)])
+        values = source.values
+        for axis, item in starts:
+            values = self.at(values, axis, item)
+        return Tensor(source.element, values[tuple(index)])
+
+    def at(self, values: Array, axis: int, item: Item) -> Array:
+        """A range of one axis whose start is a tensor's value."""
+        assert isinstance(item.start, Name)
+        assert item.stop is not None
+        size = dim_value(item.stop, self.dims)
+        starts = self.tensors[item.start.name].values
+        if ((starts < 0) | (starts + size > values.shape[axis + 1])).any():
+            raise ProgramError("a run-time slice leaves its axis", "index-out-of-range")
+        place = starts[:, None] + np.arange(size)
+        place = place.reshape(len(starts), *([1] * axis), size, *([1] * (values.ndim - axis - 2)))
+        return np.take_along_axis(values, place, axis=axis + 1)
+
+    def single(self, sample: int) -> "Scope":
+        """The same names on one sample alone."""
+        inner = Scope(self.functions, 1, self.exact)
+        inner.dims, inner.steps, inner.packs, inner.types = self.dims, dict(self.steps), self.packs, self.types
+        inner.tensors = {n: Tensor(t.element, t.values[sample : sample + 1]) for n, t in self.tensors.items()}
+        return inner
 
     # --- calls ----------------------------------------------------------------------------------------
 
     def apply(self, call: Apply) -> dict[str, Tensor]:
-        if call.function == "concat":
-            parts = [self.argument(argument, None) for argument in call.arguments]
-            axis = dim_value(call.attributes["axis"], self.dims)
-            joined = np.concatenate([part.values for part in parts], axis=axis + 1)
-            return {call.results[0]: Tensor(parts[0].element, joined)}
+        if call.function in numpy_selection.OPERATIONS:
+            return numpy_selection.OPERATIONS[call.function](call, self)
         if call.function not in self.functions:
             raise ProgramError(f"no function `{call.function}`")
         function = self.functions[call.function]
@@ -263,7 +304,8 @@ class Scope:
         if isinstance(argument, Unary):
             sign, argument = -1, argument.operand
         assert isinstance(argument, Number)
-        assert element is not None
+        if element is None:
+            raise ProgramError("a literal where a tensor is needed")
         values = np.full(self.samples, sign * argument.value, dtype=dtype_of(element, self.exact))
         return Tensor(element, round_to(values, element, self.exact))
 

@@ -5,6 +5,7 @@ it does not depend on that loop. Loops of a kernel with an ordered loop are eval
 """
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     class ScopeLike(Protocol):
         dims: dict[str, int]
+        steps: dict[str, int]
         packs: dict[str, tuple[int, ...]]
         types: dict[str, str]
         tensors: dict[str, "Tensor"]
@@ -61,10 +63,25 @@ class Nest:
 
     def guard(self) -> Array | None:
         """True where a point is not skipped; None: everywhere."""
-        mask = None
+        mask: Array | None = None
+        for loop in self.kernel.loops:
+            if loop.begin is not None and loop.end is not None:
+                here = self.variables[loop.variable]
+                inside = (self.value(loop.begin) <= here) & (here < self.value(loop.end))
+                mask = inside if mask is None else mask & inside
+        data = []
         for guard in self.kernel.guards:
-            value = np.asarray(self.value(guard))
-            mask = value if mask is None else mask & value
+            if reads_tensor(guard, self.kernel.lets, self.scope):
+                data.append(guard)
+            else:
+                mask = joined(mask, self.value(guard))
+        if data:  # data is tested only where the index guards hold
+            self.active = [] if mask is None else [mask]
+            inner = mask
+            for guard in data:
+                inner = joined(inner, self.value(guard))
+            self.active = []
+            mask = inner
         return mask
 
     def value(self, expression: Expression) -> Any:
@@ -100,6 +117,8 @@ class Nest:
             return self.value(self.kernel.lets[name])
         if name in self.scope.dims:
             return self.scope.dims[name]
+        if name in self.scope.steps:
+            return np.asarray(self.scope.steps[name], dtype=np.int64)
         return self.read(Read((0, 0), name, ()))
 
     def binary(self, operator: str, a: Any, b: Any) -> Any:
@@ -174,7 +193,7 @@ class Nest:
                 for condition in self.active:
                     outside = outside & condition
                 if outside.any():
-                    raise ProgramError(f"subscript {axis} of `{read.tensor}` leaves its axis")
+                    raise ProgramError(f"subscript {axis} of `{read.tensor}` leaves its axis", "index-out-of-range")
                 value = np.clip(value, 0, extent - 1)
             index.append(value)
         gathered: Array = tensor[tuple(index)]
@@ -208,6 +227,27 @@ class Nest:
         for axis, position in enumerate(positions):
             shape[1 + position] = tensor.shape[axis + 1]
         return moved.reshape(shape)
+
+
+def joined(mask: Array | None, value: Any) -> Array:
+    return np.asarray(value) if mask is None else mask & np.asarray(value)
+
+
+def reads_tensor(expression: Expression | Pack, lets: Mapping[str, Expression], scope: "ScopeLike") -> bool:
+    match expression:
+        case Read():
+            return True
+        case Name(name=name):
+            return reads_tensor(lets[name], lets, scope) if name in lets else name in scope.tensors
+        case Unary(operand=operand):
+            return reads_tensor(operand, lets, scope)
+        case Binary(left=left, right=right):
+            return reads_tensor(left, lets, scope) or reads_tensor(right, lets, scope)
+        case Chain(operands=operands):
+            return any(reads_tensor(operand, lets, scope) for operand in operands)
+        case Call(arguments=arguments):
+            return any(reads_tensor(argument, lets, scope) for argument in arguments)
+    return False
 
 
 def expanded(kernel: Kernel, scope: "ScopeLike") -> tuple[dict[str, int], dict[str, list[str]]]:
@@ -278,8 +318,7 @@ def full(nest: Nest, value: Any, element: str) -> Array:
 def reduce(nest: Nest, values: Array, mask: Array | None, reduced: tuple[int, ...], element: str) -> Array:
     operation, identity = REDUCTIONS[nest.kernel.assign]
     if element in INTEGERS and math.isinf(identity):
-        info = np.iinfo(INTEGERS[element])
-        identity = info.min if identity < 0 else info.max
+        identity = INTEGERS[element][identity > 0]
     neutral = np.asarray(identity).astype(values.dtype)
     if mask is not None:
         values = np.where(mask, values, neutral)

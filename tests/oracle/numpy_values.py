@@ -1,5 +1,6 @@
 """Element types, dims and scalar functions of Affine Loop IR for NumPy. See numpy_eval.py."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,12 +12,43 @@ import numpy.typing as npt
 from .alir_nodes import Binary, Call, Chain, Expression, Name, Number, Pack, Unary
 
 Array = npt.NDArray[Any]
-FLOATS = ("f64", "f32", "f16", "bf16")
-INTEGERS: Mapping[str, Any] = {"i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "u8": np.uint8}
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """A float format of at most 16 bits; `overflow` and `nan` are what too large values and NaN become."""
+
+    mantissa_bits: int
+    bias: int
+    largest: float
+    overflow: float
+    nan: float
+
+
+NARROW: Mapping[str, Narrow] = {
+    "f16": Narrow(10, 15, 65504.0, math.inf, math.nan),
+    "bf16": Narrow(7, 127, float(np.ldexp(2 - 2.0**-7, 127)), math.inf, math.nan),
+    "f8e4m3": Narrow(3, 7, 448.0, math.nan, math.nan),
+    "f8e5m2": Narrow(2, 15, 57344.0, math.inf, math.nan),
+    "f4e2m1": Narrow(1, 1, 6.0, 6.0, 6.0),
+}
+FLOATS = ("f64", "f32", *NARROW)
+INTEGERS: Mapping[str, tuple[int, int]] = {
+    "i64": (-(2**63), 2**63 - 1),
+    "i32": (-(2**31), 2**31 - 1),
+    "i16": (-(2**15), 2**15 - 1),
+    "i8": (-128, 127),
+    "i4": (-8, 7),
+    "u8": (0, 255),
+}
 
 
 class ProgramError(Exception):
-    """The program breaks a rule of the language that shows when it runs."""
+    """The program breaks a rule of the language that shows when it runs; `kind` is the diagnostic that tells so."""
+
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -34,7 +66,7 @@ class Tensor:
 def widened(element: str) -> str:
     if element in INTEGERS:
         return "i64"
-    return "f32" if element in ("f16", "bf16") else element
+    return "f32" if element in NARROW else element
 
 
 def dtype_of(element: str, exact: bool) -> Any:
@@ -48,25 +80,32 @@ def dtype_of(element: str, exact: bool) -> Any:
 
 def round_to(values: Array, element: str, exact: bool) -> Array:
     """Rounds to the type, as a store or a cast does; the result is held in dtype_of."""
-    dtype = dtype_of(element, exact)
     if element in INTEGERS:
+        low, high = INTEGERS[element]
         if values.dtype.kind == "f":
-            info = np.iinfo(INTEGERS[element])
-            whole = np.nan_to_num(np.trunc(values.astype(np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf)
-            high, low = whole >= float(info.max), whole <= float(info.min)
-            inside = np.where(high | low, 0, whole).astype(np.int64)
-            return np.where(high, info.max, np.where(low, info.min, inside))
-        return values.astype(INTEGERS[element]).astype(np.int64)
+            whole = np.trunc(np.where(np.isnan(values), 0, values).astype(np.float64))
+            above, below = whole >= float(high), whole <= float(low)
+            inside = np.where(above | below, 0, whole).astype(np.int64)
+            return np.where(above, high, np.where(below, low, inside))
+        whole = values.astype(np.int64)
+        return whole if element == "i64" else (whole - low) % (high - low + 1) + low
     if element == "bool":
         return values.astype(np.bool_)
-    values = values.astype(dtype)
-    if exact or element in ("f64", "f32"):
-        return values
-    if element == "f16":
-        return values.astype(np.float16).astype(np.float32)
-    bits = values.view(np.uint32)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
-    return np.where(np.isnan(values), np.float32(np.nan), rounded)
+    dtype = dtype_of(element, exact)
+    if exact or element not in NARROW:
+        return values.astype(dtype)
+    return round_narrow(values.astype(np.float64), NARROW[element]).astype(dtype)
+
+
+def round_narrow(values: Array, narrow: Narrow) -> Array:
+    """To nearest even, once."""
+    magnitude = np.abs(values)
+    finite = np.where(np.isfinite(magnitude), magnitude, 0.0)
+    exponent = np.maximum(np.frexp(finite)[1] - 1, 1 - narrow.bias)
+    unit = np.ldexp(1.0, exponent - narrow.mantissa_bits)
+    rounded = np.rint(finite / unit) * unit
+    rounded = np.where((rounded > narrow.largest) | np.isinf(magnitude), narrow.overflow, rounded)
+    return np.copysign(np.where(np.isnan(magnitude), narrow.nan, rounded), values)
 
 
 def floor_divide(a: Any, b: Any) -> Any:
@@ -137,13 +176,24 @@ def by_element(function: Callable[[float], float]) -> Callable[[Array], Array]:
     return apply
 
 
+def power(a: Any, b: Any) -> Any:
+    if np.asarray(a).dtype.kind == "i" and np.asarray(b).dtype.kind == "i":
+        return np.power(a, np.maximum(b, 0))  # negative exponents are left out of what is compared
+    return np.power(a, b)
+
+
+def folded(operation: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Two or more arguments."""
+    return lambda *values: functools.reduce(operation, values)
+
+
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,
     "sinh": np.sinh, "cosh": np.cosh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
     "erf": by_element(math.erf), "lgamma": by_element(math.lgamma), "sigmoid": sigmoid, "floor": np.floor,
-    "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "abs": np.abs, "sign": np.sign, "min": np.minimum,
-    "max": np.maximum, "fmin": np.fmin, "fmax": np.fmax, "pow": np.power, "atan2": np.arctan2, "isnan": np.isnan,
+    "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "abs": np.abs, "sign": np.sign, "min": folded(np.minimum),
+    "max": folded(np.maximum), "fmin": np.fmin, "fmax": np.fmax, "pow": power, "atan2": np.arctan2, "isnan": np.isnan,
     "isinf": np.isinf, "bitand": np.bitwise_and, "bitor": np.bitwise_or, "bitxor": np.bitwise_xor,
     "shl": np.left_shift, "shr": np.right_shift,
 }  # fmt: skip
