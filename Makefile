@@ -1,5 +1,5 @@
 # The one entry point. Every target sets up what it needs first.
-.PHONY: setup build test golden check ci format clean
+.PHONY: setup build test golden check ci format clean long-differential
 
 setup: ## everything that building, testing and checking needs
 	@bash scripts/setup.sh development
@@ -13,6 +13,8 @@ check: ## layers, formatting, lint, types
 	@bash scripts/check.sh
 ci: ## check and test
 	@bash scripts/ci.sh
+long-differential: ## 20,000 random programs, executors against NumPy: minutes
+	@bash scripts/long/differential.sh
 format: ## format all code
 	@bash scripts/format.sh
 clean: ## remove what was built; .solar (the environment) stays
