@@ -86,6 +86,8 @@ struct Loop {
   enum class Order : uint8_t { Any, Ascending, Descending } order = Order::Any;
   ExprPtr extent = nullptr;
   Name pack_extent = {};
+  ExprPtr begin = nullptr;  // ragged: `in begin .. end`
+  ExprPtr end = nullptr;
 };
 
 struct Let {
@@ -99,8 +101,10 @@ struct Target {
   Span span = {};
 };
 
+/// `kernel`, `indexed` and `scatter`.
 struct Kernel {
-  bool indexed = false;
+  bool indexed = false;  // may read data-dependently
+  bool scatter = false;  // then `indexed` too
   std::vector<Declaration> outputs = {};
   std::vector<Loop> loops = {};
   std::vector<Let> lets = {};
@@ -111,6 +115,11 @@ struct Kernel {
   std::vector<ExprPtr> values = {};
   ExprPtr init = nullptr;
   ExprPtr otherwise = nullptr;
+  Name base = {};  // scatter only; no text: absent
+  bool donated = false;
+  bool unique = false;
+  Span base_span = {};
+  Span unique_span = {};
 };
 
 struct Axis {
@@ -129,9 +138,9 @@ struct View {
 };
 
 struct SliceItem {
-  enum class Kind : uint8_t { Index, Range, Reverse, Ellipsis } kind = Kind::Range;
-  ExprPtr start = nullptr;  // Index: the index
-  ExprPtr stop = nullptr;
+  enum class Kind : uint8_t { Index, Range, Reverse, Ellipsis, RunTime } kind = Kind::Range;
+  ExprPtr start = nullptr;  // Index: the index; RunTime: the name of the start
+  ExprPtr stop = nullptr;   // RunTime: the size
   ExprPtr step = nullptr;
   Span span = {};
 };
@@ -171,6 +180,24 @@ struct Update {
   Name value = {};
 };
 
+/// The last statement of a body: the values that leave it.
+struct Next {
+  std::vector<Name> values = {};
+  std::vector<Name> stacked = {};
+};
+struct Test {
+  Name value = {};
+};
+
+/// An operator without a body.
+struct Opaque {
+  bool hole = false;
+  std::vector<Declaration> outputs = {};
+  std::string op = {};
+  std::vector<Name> inputs = {};
+  ExprPtr macs = nullptr, nominal = nullptr, reads = nullptr, writes = nullptr;
+};
+
 struct Statement;
 struct Block {
   std::vector<Statement> statements = {};
@@ -185,8 +212,41 @@ struct Op {
   Block block = {};
 };
 
+/// A value carried round a loop: what it is called inside, and the tensor or literal it starts
+/// with.
+struct Initial {
+  Name name = {};
+  ExprPtr value = nullptr;
+};
+
+struct Repeat {
+  std::vector<Name> results = {};
+  std::vector<Name> stacked = {};
+  bool descending = false;
+  Name step = {};
+  ExprPtr extent = nullptr;
+  std::vector<Initial> carried = {};
+  Block block = {};
+};
+
+struct While {
+  std::vector<Name> results = {};
+  ExprPtr limit = nullptr;
+  std::vector<Initial> carried = {};
+  Block block = {};
+};
+
+struct If {
+  std::vector<Name> results = {};
+  Name condition = {};
+  Block taken = {};
+  Block otherwise = {};
+};
+
 struct Statement {
-  std::variant<Dims, Require, Op, Kernel, View, Slice, Call, Update> body;
+  std::variant<Dims, Require, Op, Kernel, View, Slice, Call, Update, Repeat, While, If, Next, Test,
+               Opaque>
+      body;
   std::vector<std::string> comments = {};  // the comment lines before it
   Span span = {};
 };

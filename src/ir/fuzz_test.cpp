@@ -147,7 +147,20 @@ class Mutator {
                                                    " or",
                                                    " bf16",
                                                    " type",
-                                                   " repeat"};
+                                                   " repeat",
+                                                   " while",
+                                                   " if",
+                                                   " next",
+                                                   " test",
+                                                   " stack",
+                                                   " with (",
+                                                   " scatter",
+                                                   " base",
+                                                   " unique",
+                                                   " in 0 ..",
+                                                   " at",
+                                                   " hole",
+                                                   " as nvfp4"};
     if (pieces.empty()) return pieces.push_back(known[any(known.size())]);
     const size_t at = any(pieces.size());
     const auto place = pieces.begin() + static_cast<std::ptrdiff_t>(at);

@@ -2,151 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <optional>
 
-#include "ir/lexer.h"
+#include "ir/printer_text.h"
 
 namespace solar::ir {
 namespace {
 
 constexpr size_t kWidth = 100;
-
-// Binding strength, loosest first; a child looser than its place gets parentheses.
-enum Strength { kOr = 1, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPrimary };
-
-int strength_of(const ast::Expr& expr) {
-  switch (expr.kind) {
-    case ast::ExprKind::Chain:
-      return kCompare;
-    case ast::ExprKind::Unary:
-      return expr.text == "not" ? kNot : kUnary;
-    case ast::ExprKind::Binary:
-      if (expr.text == "or") return kOr;
-      if (expr.text == "and") return kAnd;
-      return expr.text == "+" || expr.text == "-" ? kSum : kProduct;
-    default:
-      return kPrimary;
-  }
-}
-
-std::string name_text(const std::string& name) {
-  return is_reserved(name) ? fmt::format("`{}`", name) : name;
-}
-
-std::string expr_text(const ast::Expr& expr, int least);
-
-std::string subscripts_text(const std::vector<ast::Subscript>& subscripts) {
-  bool plain = true;
-  std::vector<std::string> parts;
-  for (const ast::Subscript& s : subscripts) {
-    parts.push_back(s.expr ? expr_text(*s.expr, kOr) : "*" + name_text(s.pack));
-    plain = plain && parts.back().find(' ') == std::string::npos && s.expr;
-  }
-  return fmt::format("[{}]", fmt::join(parts, plain ? "," : ", "));
-}
-
-std::string plain_expr(const ast::Expr& expr) {
-  switch (expr.kind) {
-    case ast::ExprKind::Integer:
-      return fmt::format("{}", expr.integer);
-    case ast::ExprKind::Float:
-      return float_text(expr.number);
-    case ast::ExprKind::Bool:
-      return expr.integer != 0 ? "true" : "false";
-    case ast::ExprKind::Prev:
-      return "prev";
-    case ast::ExprKind::Name:
-      return name_text(expr.text);
-    case ast::ExprKind::Read:
-      return name_text(expr.text) + subscripts_text(expr.subscripts);
-    case ast::ExprKind::Call: {
-      std::vector<std::string> parts;
-      for (const ast::ExprPtr& operand : expr.operands) parts.push_back(expr_text(*operand, kOr));
-      const bool keyword = element_type_named(expr.text) || expr.text == "wide";
-      return fmt::format("{}({})", keyword ? expr.text : name_text(expr.text),
-                         fmt::join(parts, ", "));
-    }
-    case ast::ExprKind::Unary:
-      if (expr.text == "not") return "not " + expr_text(*expr.operands[0], kNot);
-      return "-" + expr_text(*expr.operands[0], kUnary);
-    case ast::ExprKind::Binary: {
-      const int own = strength_of(expr);
-      const std::string a = expr_text(*expr.operands[0], own);
-      const std::string b = expr_text(*expr.operands[1], own + 1);
-      const bool tight = expr.text == "*" && a.find(' ') == std::string::npos &&
-                         b.find(' ') == std::string::npos && a.find('[') == std::string::npos &&
-                         b.find('[') == std::string::npos;
-      return tight ? a + "*" + b : a + " " + expr.text + " " + b;
-    }
-    case ast::ExprKind::Chain: {
-      std::string out = expr_text(*expr.operands[0], kSum);
-      for (size_t i = 0; i < expr.operators.size(); ++i) {
-        out += " " + expr.operators[i] + " " + expr_text(*expr.operands[i + 1], kSum);
-      }
-      return out;
-    }
-  }
-  return "";
-}
-
-std::string expr_text(const ast::Expr& expr, int least) {
-  std::string text = plain_expr(expr);
-  return strength_of(expr) < least ? fmt::format("({})", text) : text;
-}
-
-std::string element_text(const ast::ElementRef& element) {
-  const std::string name =
-      element_type_named(element.name) ? element.name : name_text(element.name);
-  return element.wide ? fmt::format("wide({})", name) : name;
-}
-
-std::string declaration_text(const ast::Declaration& d) {
-  return fmt::format("{}: {}", name_text(d.name.text), to_text(d.type));
-}
-
-std::string axes_text(const std::vector<ast::Axis>& axes) {
-  std::vector<std::string> parts;
-  for (const ast::Axis& axis : axes) {
-    switch (axis.kind) {
-      case ast::Axis::Kind::One:
-        parts.emplace_back("1");
-        break;
-      case ast::Axis::Kind::Pack:
-        parts.push_back("*" + name_text(axis.name));
-        break;
-      case ast::Axis::Kind::Group:
-        parts.push_back(fmt::format("({})", axes_text(axis.group)));
-        break;
-      case ast::Axis::Kind::Name:
-        parts.push_back(name_text(axis.name) +
-                        (axis.extent ? ":" + expr_text(*axis.extent, kSum) : ""));
-        break;
-    }
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string item_text(const ast::SliceItem& item) {
-  switch (item.kind) {
-    case ast::SliceItem::Kind::Reverse:
-      return "reverse";
-    case ast::SliceItem::Kind::Ellipsis:
-      return "...";
-    case ast::SliceItem::Kind::Index:
-      return to_text(*item.start);
-    case ast::SliceItem::Kind::Range:
-      return (item.start ? to_text(*item.start) : "") + ":" +
-             (item.stop ? to_text(*item.stop) : "") + (item.step ? ":" + to_text(*item.step) : "");
-  }
-  return "";
-}
-
-std::string names_text(const std::vector<ast::Name>& names) {
-  std::vector<std::string> parts;
-  for (const ast::Name& name : names) parts.push_back(name_text(name.text));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
 
 class Printer {
  public:
@@ -292,21 +155,13 @@ class Printer {
   void print(const ast::Kernel& kernel, int indent) {
     std::vector<std::string> outputs;
     for (const ast::Declaration& d : kernel.outputs) outputs.push_back(declaration_text(d));
-    const std::string head =
-        fmt::format("{} {} {{", kernel.indexed ? "indexed" : "kernel", fmt::join(outputs, ", "));
+    const std::string head = fmt::format("{} {} {{",
+                                         kernel.scatter   ? "scatter"
+                                         : kernel.indexed ? "indexed"
+                                                          : "kernel",
+                                         fmt::join(outputs, ", "));
     std::vector<std::string> loops;
-    for (const ast::Loop& loop : kernel.loops) {
-      if (loop.pack) {
-        loops.push_back(
-            fmt::format("*{}:*{}", name_text(loop.name.text), name_text(loop.pack_extent.text)));
-        continue;
-      }
-      const char* order = loop.order == ast::Loop::Order::Ascending    ? "seq "
-                          : loop.order == ast::Loop::Order::Descending ? "revseq "
-                                                                       : "";
-      loops.push_back(
-          fmt::format("{}{}:{}", order, name_text(loop.name.text), expr_text(*loop.extent, kSum)));
-    }
+    for (const ast::Loop& loop : kernel.loops) loops.push_back(loop_text(loop));
     std::vector<std::string> parts;
     for (const ast::Let& let : kernel.lets) {
       parts.push_back(fmt::format("let {} = {}", name_text(let.name.text), to_text(*let.value)));
@@ -319,13 +174,17 @@ class Printer {
     parts.push_back(assignment(kernel));
     if (kernel.init) parts.push_back("init " + to_text(*kernel.init));
     if (kernel.otherwise) parts.push_back("else " + to_text(*kernel.otherwise));
-    const std::string loop_text =
-        loops.empty() ? "" : fmt::format("for {}", fmt::join(loops, ", "));
-    std::string one = head + " " + (loop_text.empty() ? "" : loop_text + "   ");
+    if (!kernel.base.text.empty()) {
+      parts.push_back(
+          fmt::format("base {}{}", kernel.donated ? "donated " : "", name_text(kernel.base.text)));
+    }
+    if (kernel.unique) parts.emplace_back("unique");
+    const std::string header = loops.empty() ? "" : fmt::format("for {}", fmt::join(loops, ", "));
+    std::string one = head + " " + (header.empty() ? "" : header + "   ");
     one += fmt::format("{} }}", fmt::join(parts, "  "));
     if (static_cast<size_t>(indent) * 2 + one.size() <= kWidth) return line(indent, one);
     line(indent, head);
-    if (!loop_text.empty()) line(indent + 1, loop_text);
+    if (!header.empty()) line(indent + 1, header);
     for (const std::string& part : parts) line(indent + 1, part);
     line(indent, "}");
   }
@@ -360,15 +219,86 @@ class Printer {
     std::string attributes;
     for (const ast::Attribute& a : call.attributes) {
       const bool type = a.value->kind == ast::ExprKind::Name && element_type_named(a.value->text);
-      attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ", name_text(a.name.text),
+      // Reserved words that stand here as they are: `limit`, and the functions below.
+      attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ",
+                                a.name.text == "limit" ? a.name.text : name_text(a.name.text),
                                 type ? a.value->text : to_text(*a.value));
     }
     const std::string results = names_text(call.results);
+    const bool word = call.function.text == "stack" || call.function.text == "unique";
     const std::string head = fmt::format("let {} = {}(", call.tuple ? "(" + results + ")" : results,
-                                         name_text(call.function.text));
+                                         word ? call.function.text : name_text(call.function.text));
     const std::string tail =
         (attributes.empty() ? "" : (items.empty() ? "; " : "; ") + attributes) + ")";
     wrapped(indent, head, items, tail);
+  }
+
+  static std::vector<std::string> carried_items(const std::vector<ast::Initial>& carried) {
+    std::vector<std::string> items;
+    for (const ast::Initial& initial : carried) {
+      items.push_back(
+          fmt::format("{} = {}", name_text(initial.name.text), to_text(*initial.value)));
+    }
+    return items;
+  }
+
+  void print(const ast::Repeat& repeat, int indent) {
+    std::string head = "let ";
+    if (!repeat.results.empty()) head += tuple_text(repeat.results) + " ";
+    if (!repeat.stacked.empty()) head += "stack " + tuple_text(repeat.stacked) + " ";
+    head += fmt::format("= repeat {}{}:{} with (", repeat.descending ? "revseq " : "",
+                        name_text(repeat.step.text), extent_text(*repeat.extent));
+    wrapped(indent, head, carried_items(repeat.carried), ") {");
+    block(repeat.block, indent + 1);
+    line(indent, "}");
+  }
+
+  void print(const ast::While& loop, int indent) {
+    const std::string head = fmt::format("let {} = while limit {} with (", tuple_text(loop.results),
+                                         extent_text(*loop.limit));
+    wrapped(indent, head, carried_items(loop.carried), ") {");
+    block(loop.block, indent + 1);
+    line(indent, "}");
+  }
+
+  void print(const ast::If& branches, int indent) {
+    line(indent, fmt::format("let {} = if {} {{", tuple_text(branches.results),
+                             name_text(branches.condition.text)));
+    block(branches.taken, indent + 1);
+    line(indent, "} else {");
+    block(branches.otherwise, indent + 1);
+    line(indent, "}");
+  }
+
+  void print(const ast::Next& next, int indent) {
+    std::string text = "next";
+    if (!next.values.empty() || next.stacked.empty()) text += " " + tuple_text(next.values);
+    if (!next.stacked.empty()) text += " stack " + tuple_text(next.stacked);
+    line(indent, text);
+  }
+
+  void print(const ast::Test& test, int indent) {
+    line(indent, "test " + name_text(test.value.text));
+  }
+
+  void print(const ast::Opaque& opaque, int indent) {
+    std::vector<std::string> outputs;
+    for (const ast::Declaration& d : opaque.outputs) outputs.push_back(declaration_text(d));
+    std::string results = fmt::format("{}", fmt::join(outputs, ", "));
+    if (outputs.size() != 1) results = fmt::format("({})", results);
+    std::string tail = ")";
+    const auto cost = [&](const char* word, const ast::ExprPtr& value) {
+      if (value) tail += fmt::format(" {} {}", word, to_text(*value));
+    };
+    cost("macs", opaque.macs);
+    cost("nominal", opaque.nominal);
+    cost("reads", opaque.reads);
+    cost("writes", opaque.writes);
+    std::vector<std::string> items;
+    for (const ast::Name& input : opaque.inputs) items.push_back(name_text(input.text));
+    wrapped(indent,
+            fmt::format("{} {} = \"{}\"(", opaque.hole ? "hole" : "opaque", results, opaque.op),
+            items, tail);
   }
 
   void print(const ast::Update& update, int indent) {
@@ -378,25 +308,6 @@ class Printer {
 };
 
 }  // namespace
-
-std::string float_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  std::string text = fmt::format("{}", value);  // shortest that reads back exactly
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
-
-std::string to_text(const ast::Expr& expr) { return expr_text(expr, kOr); }
-
-std::string to_text(const ast::Type& type) {
-  std::vector<std::string> extents;
-  for (const ast::Extent& extent : type.extents) {
-    extents.push_back(extent.pack.empty() ? to_text(*extent.expr) : "*" + name_text(extent.pack));
-  }
-  return fmt::format("{}[{}]{}", element_text(type.element), fmt::join(extents, ", "),
-                     type.storage.empty() ? "" : " as " + name_text(type.storage));
-}
 
 std::string print(const ast::File& file) {
   Printer printer;

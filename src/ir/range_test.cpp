@@ -19,6 +19,7 @@ struct RandomNest {
   std::vector<Loop> loops;
   std::vector<Atom> atoms;
   std::vector<Guard> guards;
+  std::vector<Step> steps;  // all named by atoms, in order
 };
 
 Linear random_linear(std::mt19937_64& random, size_t atoms) {
@@ -43,6 +44,13 @@ RandomNest random_nest(std::mt19937_64& random) {
   for (int64_t i = 0; i < loops; ++i) {
     nest.loops.push_back({"i" + std::to_string(i), draw(random, 1, 6), Loop::Order::Any});
     nest.atoms.push_back(Atom{});
+  }
+  for (int64_t i = draw(random, 0, 1); i > 0; --i) {
+    Atom atom;
+    atom.kind = Atom::Kind::Step;
+    atom.step = static_cast<int32_t>(nest.steps.size());
+    nest.atoms.push_back(atom);
+    nest.steps.push_back({"t", draw(random, 1, 5)});
   }
   const int64_t derived = draw(random, 0, 4);
   for (int64_t i = 0; i < derived; ++i) {
@@ -87,12 +95,13 @@ TEST(RangeProver, IntervalsContainEveryValue) {
   for (int round = 0; round < 4000; ++round) {
     const RandomNest nest = random_nest(random);
     const Linear value = random_linear(random, nest.atoms.size());
-    const RangeProver prover(nest.loops, nest.atoms, nest.guards);
+    const RangeProver prover(nest.loops, nest.atoms, nest.guards, nest.steps);
     const Interval range = prover.range(value);
-    const auto exact = prover.enumerate(value, 1000);
+    const auto exact = prover.enumerate(value, 10000);
     ASSERT_TRUE(exact);
     std::vector<int64_t> extents;
     for (const Loop& loop : nest.loops) extents.push_back(loop.extent);
+    for (const Step& step : nest.steps) extents.push_back(step.extent);
     int64_t low = INT64_MAX;
     int64_t high = INT64_MIN;
     for_each_point(extents, [&](const std::vector<int64_t>& point) {
@@ -122,7 +131,8 @@ TEST(RangeProver, UnknownBoundsStayUnknown) {
   Atom atom;
   const std::vector<Atom> atoms = {atom};
   const std::vector<Guard> none;
-  const RangeProver prover(loops, atoms, none);
+  const std::vector<Step> no_steps;
+  const RangeProver prover(loops, atoms, none, no_steps);
   // 4 i exceeds what is tracked: no constant brings it back.
   EXPECT_EQ(prover.range({{{0, 4}}, -huge}).high, kUnbounded);
   EXPECT_EQ(prover.range({{{0, -4}}, huge}).low, -kUnbounded);
@@ -135,7 +145,8 @@ TEST(RangeProver, LargeConstantsDoNotOverflow) {
   const int64_t big = int64_t{1} << 59;
   const std::vector<Guard> guards = {{Guard::Kind::NonNegative, {{{0, int64_t{1} << 30}}, -big}},
                                      {Guard::Kind::NonNegative, {{{0, -1}}, big}}};
-  const RangeProver prover(loops, atoms, guards);
+  const std::vector<Step> no_steps;
+  const RangeProver prover(loops, atoms, guards, no_steps);
   const Interval range = prover.range({{{0, 3}}, 0});
   EXPECT_LE(range.low, 0);
   EXPECT_GE(range.high, 27);

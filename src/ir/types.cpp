@@ -33,6 +33,13 @@ constexpr std::array<TypeFacts, 14> kTypes = {{
 constexpr std::array<std::string_view, 7> kRoles = {"input", "param", "buffer", "state",
                                                     "const", "rng",   "value"};
 
+constexpr std::array<StorageFormat, 4> kStorage = {{
+    {"nvfp4", 16, 72},  // 16 elements of 4 bits, a scale of 8
+    {"mxfp4", 32, 136},
+    {"mxfp6", 32, 200},
+    {"mxfp8", 32, 264},
+}};
+
 constexpr const TypeFacts& facts(ElementType type) { return kTypes[static_cast<size_t>(type)]; }
 
 constexpr bool in_order() {
@@ -60,6 +67,13 @@ std::optional<Role> role_named(std::string_view name) {
     if (kRoles[i] == name) return static_cast<Role>(i);
   }
   return std::nullopt;
+}
+
+const StorageFormat* storage_named(std::string_view name) {
+  for (const StorageFormat& format : kStorage) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
 }
 
 bool is_float(ElementType type) {

@@ -29,6 +29,15 @@ enum class Role : uint8_t { Input, Param, Buffer, State, Const, Rng, Value };
 /// What a scalar is computed in: f64 for f64, f32 for every narrower float, i64 for integers.
 enum class ComputeType : uint8_t { F64, F32, I64, Bool };
 
+/// Storage in blocks along the last axis, with one scale a block; `block_bits` contains the scale.
+struct StorageFormat {
+  std::string_view name;
+  int64_t block = 0;
+  int64_t block_bits = 0;
+};
+/// nvfp4, mxfp4, mxfp6 or mxfp8; null if none has that name.
+const StorageFormat* storage_named(std::string_view name);
+
 std::string_view name(ElementType type);
 std::string_view name(Role role);
 std::optional<ElementType> element_type_named(std::string_view name);

@@ -147,7 +147,14 @@ class Renamer {
 
   void rename(ast::Kernel& kernel) {
     for (ast::Declaration& output : kernel.outputs) rename(output.type);
-    for (ast::Loop& loop : kernel.loops) loop.extent = rename(loop.extent);
+    for (ast::Loop& loop : kernel.loops) {
+      loop.extent = rename(loop.extent);
+      loop.begin = rename(loop.begin);
+      loop.end = rename(loop.end);
+    }
+    for (ast::Target& target : kernel.targets) {
+      for (ast::Subscript& subscript : target.subscripts) subscript.expr = rename(subscript.expr);
+    }
     for (ast::Let& let : kernel.lets) let.value = rename(let.value);
     for (ast::ExprPtr& guard : kernel.guards) guard = rename(guard);
     for (ast::ExprPtr& value : kernel.values) value = rename(value);
@@ -176,6 +183,21 @@ class Renamer {
       } else if (auto* call = std::get_if<ast::Call>(&statement.body)) {
         for (ast::Attribute& attribute : call->attributes)
           attribute.value = rename(attribute.value);
+      } else if (auto* repeat = std::get_if<ast::Repeat>(&statement.body)) {
+        repeat->extent = rename(repeat->extent);
+        rename(repeat->block);
+      } else if (auto* loop = std::get_if<ast::While>(&statement.body)) {
+        loop->limit = rename(loop->limit);
+        rename(loop->block);
+      } else if (auto* branches = std::get_if<ast::If>(&statement.body)) {
+        rename(branches->taken);
+        rename(branches->otherwise);
+      } else if (auto* opaque = std::get_if<ast::Opaque>(&statement.body)) {
+        for (ast::Declaration& output : opaque->outputs) rename(output.type);
+        for (ast::ExprPtr* cost :
+             {&opaque->macs, &opaque->nominal, &opaque->reads, &opaque->writes}) {
+          *cost = rename(*cost);
+        }
       }
     }
   }
@@ -184,30 +206,67 @@ class Renamer {
   std::map<std::string, ast::ExprPtr> replacements_;
 };
 
-std::set<std::string> names_in(const ast::Program& program) {
+/// Names that a dim must not take: of ports, and of all that the body defines.
+class NameCollector {
+ public:
   std::set<std::string> names;
-  for (const ast::Port& port : program.ports) names.insert(port.declaration.name.text);
-  std::vector<const ast::Block*> blocks = {&program.block};
-  while (!blocks.empty()) {
-    const ast::Block* block = blocks.back();
-    blocks.pop_back();
-    for (const ast::Statement& s : block->statements) {
-      if (const auto* op = std::get_if<ast::Op>(&s.body)) {
-        blocks.push_back(&op->block);
-      } else if (const auto* kernel = std::get_if<ast::Kernel>(&s.body)) {
-        for (const ast::Declaration& d : kernel->outputs) names.insert(d.name.text);
-        for (const ast::Loop& loop : kernel->loops) names.insert(loop.name.text);
-        for (const ast::Let& let : kernel->lets) names.insert(let.name.text);
-      } else if (const auto* view = std::get_if<ast::View>(&s.body)) {
-        names.insert(view->output.text);
-      } else if (const auto* slice = std::get_if<ast::Slice>(&s.body)) {
-        names.insert(slice->output.text);
-      } else if (const auto* call = std::get_if<ast::Call>(&s.body)) {
-        for (const ast::Name& result : call->results) names.insert(result.text);
-      }
+
+  void add(const ast::Block& block) {
+    for (const ast::Statement& statement : block.statements) {
+      std::visit([&](const auto& body) { add(body); }, statement.body);
     }
   }
-  return names;
+
+ private:
+  void add(const std::vector<ast::Name>& all) {
+    for (const ast::Name& name : all) names.insert(name.text);
+  }
+  void add(const std::vector<ast::Declaration>& all) {
+    for (const ast::Declaration& d : all) names.insert(d.name.text);
+  }
+  void add(const std::vector<ast::Initial>& all) {
+    for (const ast::Initial& initial : all) names.insert(initial.name.text);
+  }
+  void add(const ast::Op& op) { add(op.block); }
+  void add(const ast::Kernel& kernel) {
+    add(kernel.outputs);
+    for (const ast::Loop& loop : kernel.loops) names.insert(loop.name.text);
+    for (const ast::Let& let : kernel.lets) names.insert(let.name.text);
+  }
+  void add(const ast::View& view) { names.insert(view.output.text); }
+  void add(const ast::Slice& slice) { names.insert(slice.output.text); }
+  void add(const ast::Call& call) { add(call.results); }
+  void add(const ast::Opaque& opaque) { add(opaque.outputs); }
+  void add(const ast::Repeat& repeat) {
+    add(repeat.results);
+    add(repeat.stacked);
+    add(repeat.carried);
+    names.insert(repeat.step.text);
+    add(repeat.block);
+  }
+  void add(const ast::While& loop) {
+    add(loop.results);
+    add(loop.carried);
+    add(loop.block);
+  }
+  void add(const ast::If& branches) {
+    add(branches.results);
+    add(branches.taken);
+    add(branches.otherwise);
+  }
+  // These define nothing.
+  void add(const ast::Dims&) {}
+  void add(const ast::Require&) {}
+  void add(const ast::Update&) {}
+  void add(const ast::Next&) {}
+  void add(const ast::Test&) {}
+};
+
+std::set<std::string> names_in(const ast::Program& program) {
+  NameCollector collector;
+  for (const ast::Port& port : program.ports) collector.names.insert(port.declaration.name.text);
+  collector.add(program.block);
+  return std::move(collector.names);
 }
 
 /// Short names for the dims of the first input's axes: B C H W and the like, by rank.

@@ -65,9 +65,9 @@ Truth truth_of(ir::Guard::Kind kind, const ir::Interval& range) {
 
 /// What each condition of a kernel can be, in order: guards, index selects, comparisons of index
 /// values; and whether min, max and // clamp or round anywhere.
-std::vector<Truth> conditions_of(const ir::Kernel& kernel) {
+std::vector<Truth> conditions_of(const ir::Program& program, const ir::Kernel& kernel) {
   const std::vector<ir::Guard> none;
-  const ir::RangeProver prover(kernel.loops, kernel.atoms, none);
+  const ir::RangeProver prover(kernel.loops, kernel.atoms, none, program.steps);
   std::vector<Truth> truths;
   const auto add = [&](const ir::Guard& guard) {
     truths.push_back(truth_of(guard.kind, prover.range(guard.value)));
@@ -104,6 +104,62 @@ std::vector<bool> single_loops(const ir::Kernel& kernel) {
   return single;
 }
 
+using Statements = std::vector<ir::Statement>;
+
+std::optional<std::string> uncovered_in(const ir::Program& full, const Statements& full_body,
+                                        const ir::Program& small, const Statements& small_body);
+
+std::optional<std::string> uncovered_kernel(const ir::Program& full, const ir::Kernel& a,
+                                            const std::string& name, const ir::Program& small,
+                                            const ir::Kernel& b) {
+  if (conditions_of(full, a) != conditions_of(small, b)) {
+    return fmt::format("a guard of `{}` is always (or never) true at one size and not at the other",
+                       name);
+  }
+  if (single_loops(a) != single_loops(b)) {
+    return fmt::format("a loop of `{}` has one step at one size and several at the other", name);
+  }
+  return std::nullopt;
+}
+
+/// Bodies of loops and branches, in the order of core.h.
+std::vector<const Statements*> bodies_of(const ir::Statement& statement) {
+  if (const auto* repeat = std::get_if<ir::Repeat>(&statement.body)) return {&repeat->body};
+  if (const auto* loop = std::get_if<ir::While>(&statement.body)) return {&loop->body};
+  if (const auto* branches = std::get_if<ir::If>(&statement.body)) {
+    return {&branches->taken.body, &branches->otherwise.body};
+  }
+  return {};
+}
+
+std::optional<std::string> uncovered_statement(const ir::Program& full, const ir::Statement& a,
+                                               const ir::Program& small, const ir::Statement& b) {
+  if (a.body.index() != b.body.index()) return "the kinds of statements differ";
+  if (const auto* kernel = std::get_if<ir::Kernel>(&a.body)) {
+    return uncovered_kernel(full, *kernel, full.tensor(kernel->output).name, small,
+                            std::get<ir::Kernel>(b.body));
+  }
+  if (const auto* scatter = std::get_if<ir::Scatter>(&a.body)) {
+    return uncovered_kernel(full, scatter->nest, full.tensor(scatter->nest.output).name, small,
+                            std::get<ir::Scatter>(b.body).nest);
+  }
+  const auto inner_a = bodies_of(a);
+  const auto inner_b = bodies_of(b);
+  for (size_t i = 0; i < inner_a.size(); ++i) {
+    if (auto found = uncovered_in(full, *inner_a[i], small, *inner_b[i])) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> uncovered_in(const ir::Program& full, const Statements& full_body,
+                                        const ir::Program& small, const Statements& small_body) {
+  if (full_body.size() != small_body.size()) return "the numbers of statements differ";
+  for (size_t i = 0; i < full_body.size(); ++i) {
+    if (auto found = uncovered_statement(full, full_body[i], small, small_body[i])) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Sameness compare_programs(const ir::ast::File& full, const ir::ast::File& small) {
@@ -137,22 +193,14 @@ Sameness compare_programs(const ir::ast::File& full, const ir::ast::File& small)
 }
 
 std::optional<std::string> uncovered(const ir::Program& full, const ir::Program& small) {
-  if (full.statements.size() != small.statements.size()) return "the numbers of statements differ";
-  for (size_t i = 0; i < full.statements.size(); ++i) {
-    const auto* a = std::get_if<ir::Kernel>(&full.statements[i].body);
-    const auto* b = std::get_if<ir::Kernel>(&small.statements[i].body);
-    if ((a == nullptr) != (b == nullptr)) return "the kinds of statements differ";
-    if (a == nullptr) continue;
-    const std::string& name = full.tensor(a->output).name;
-    if (conditions_of(*a) != conditions_of(*b)) {
-      return fmt::format(
-          "a guard of `{}` is always (or never) true at one size and not at the other", name);
-    }
-    if (single_loops(*a) != single_loops(*b)) {
-      return fmt::format("a loop of `{}` has one step at one size and several at the other", name);
+  for (size_t i = 0; i < full.steps.size() && i < small.steps.size(); ++i) {
+    // Fewer than 3 steps do not show what a step hands on to the next but one.
+    if (small.steps[i].extent < std::min<int64_t>(full.steps[i].extent, 3)) {
+      return fmt::format("the repeat over `{}` has fewer than 3 steps at the small size",
+                         full.steps[i].name);
     }
   }
-  return std::nullopt;
+  return uncovered_in(full, full.statements, small, small.statements);
 }
 
 }  // namespace solar::validate

@@ -12,12 +12,12 @@ namespace {
 
 constexpr int64_t kMaxEnumerated = 4'000'000;
 
-std::string point_text(const std::vector<Loop>& loops, const std::vector<bool>& involved,
+std::string point_text(const RangeProver& prover, const std::vector<bool>& involved,
                        const std::vector<int64_t>& point) {
   std::string out;
-  for (size_t i = 0; i < loops.size(); ++i) {
-    if (involved[i])
-      out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", loops[i].name, point[i]);
+  for (size_t i = 0; i < prover.variables(); ++i) {
+    if (!involved[i]) continue;
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", prover.variable_name(i), point[i]);
   }
   return out;
 }
@@ -37,32 +37,10 @@ std::vector<Guard> Nest::conditions_here() const {
   return all;
 }
 
-std::optional<int32_t> Nest::access(const ast::Expr& read) {
-  for (const ast::Declaration& output : source_.outputs) {
-    if (output.name.text == read.text) {
-      error(DiagnosticKind::UnknownName, read.span,
-            fmt::format("a kernel cannot read its own output `{}`", read.text),
-            "use an ordered loop and `prev` for a recurrence");
-      return std::nullopt;
-    }
-  }
-  const Binding* binding = context_.find_tensor(env_, read.text, read.span);
-  if (binding == nullptr) return std::nullopt;
-  if (!binding->tensor) {
-    if (binding->literal) {
-      error(DiagnosticKind::RankMismatch, read.span,
-            fmt::format("`{}` is a scalar, it has no axes", read.text), "read it by its bare name");
-    }
-    return std::nullopt;
-  }
-  const TensorId id = *binding->tensor;
-  const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(id)];
-  Access result;
-  result.tensor = id;
-  result.conditional = !path.empty();
-  size_t axis = 0;
+std::optional<std::vector<std::pair<const ast::Subscript*, Linear>>> Nest::subscripts(
+    const std::vector<ast::Subscript>& written) {
   std::vector<std::pair<const ast::Subscript*, Linear>> subscripts;
-  for (const ast::Subscript& subscript : read.subscripts) {
+  for (const ast::Subscript& subscript : written) {
     if (!subscript.pack.empty()) {
       const std::vector<int32_t>* loops = pack_loops(subscript.pack);
       if (loops == nullptr) {
@@ -89,15 +67,45 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
     if (!in_range(*subscript.expr, *value)) return std::nullopt;
     subscripts.emplace_back(&subscript, *value);
   }
-  if (subscripts.size() != extents.size()) {
+  return subscripts;
+}
+
+std::optional<int32_t> Nest::access(const ast::Expr& read) {
+  for (const ast::Declaration& output : source_.outputs) {
+    if (output.name.text == read.text) {
+      error(DiagnosticKind::UnknownName, read.span,
+            fmt::format("a {} cannot read its own output `{}`",
+                        source_.scatter ? "scatter" : "kernel", read.text),
+            source_.scatter ? "read the base" : "use an ordered loop and `prev` for a recurrence");
+      return std::nullopt;
+    }
+  }
+  const Binding* binding = context_.find_tensor(env_, read.text, read.span);
+  if (binding == nullptr) return std::nullopt;
+  if (!binding->tensor) {
+    if (binding->literal) {
+      error(DiagnosticKind::RankMismatch, read.span,
+            fmt::format("`{}` is a scalar, it has no axes", read.text), "read it by its bare name");
+    }
+    return std::nullopt;
+  }
+  const TensorId id = *binding->tensor;
+  const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(id)];
+  Access result;
+  result.tensor = id;
+  result.conditional = !path.empty();
+  const auto subscripts = this->subscripts(read.subscripts);
+  if (!subscripts) return std::nullopt;
+  if (subscripts->size() != extents.size()) {
     const Tensor& tensor = context_.program.tensor(id);
     error(DiagnosticKind::RankMismatch, read.span,
           fmt::format("`{}` has {} axes, found {} subscripts", read.text, extents.size(),
-                      subscripts.size()),
+                      subscripts->size()),
           "one subscript for each axis", {{tensor.span, "defined here"}});
     return std::nullopt;
   }
-  for (const auto& [subscript, value] : subscripts) {
+  size_t axis = 0;
+  for (const auto& [subscript, value] : *subscripts) {
     // By value: proving may not keep references into the growing tensor table.
     const Tensor tensor = context_.program.tensor(id);
     prove_subscript(*subscript, value, extents[axis], axis, tensor);
@@ -108,19 +116,27 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
   return static_cast<int32_t>(kernel_.accesses.size() - 1);
 }
 
+const DimValue* Nest::plain_extent(const Linear& value) const {
+  if (value.terms.size() != 1 || value.constant != 0 || value.terms[0].coefficient != 1)
+    return nullptr;
+  const Atom& atom = kernel_.atoms[static_cast<size_t>(value.terms[0].atom)];
+  if (atom.kind == Atom::Kind::Loop) return &loop_extent(value.terms[0].atom);
+  if (atom.kind != Atom::Kind::Step) return nullptr;
+  for (const auto& [name, variable] : env_.steps) {
+    if (variable.step == atom.step) return &variable.extent;
+  }
+  return nullptr;
+}
+
 void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
                            size_t axis, const Tensor& tensor) {
-  // A plain loop variable over the whole axis ties the two extents together.
-  if (value.terms.size() == 1 && value.constant == 0 && value.terms[0].coefficient == 1 &&
-      value.terms[0].atom < static_cast<int32_t>(kernel_.loops.size())) {
-    const DimValue& loop = loop_extent(value.terms[0].atom);
-    if (loop.value == extent.value) {
-      context_.equal(loop, extent, at.span);
-      return;
-    }
+  // A plain variable over the whole axis ties the two extents together.
+  if (const DimValue* run = plain_extent(value); run != nullptr && run->value == extent.value) {
+    context_.equal(*run, extent, at.span);
+    return;
   }
   const std::vector<Guard> conditions = conditions_here();
-  const RangeProver prover(kernel_.loops, kernel_.atoms, conditions);
+  const RangeProver prover(kernel_.loops, kernel_.atoms, conditions, context_.program.steps);
   const Interval range = prover.range(value);
   if (range.low >= 0 && range.high < extent.value) return;
   const auto involved = prover.loops_of(value);
@@ -141,7 +157,7 @@ void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const 
   if (exact->interval.low >= 0 && exact->interval.high < extent.value) return;
   const bool high = exact->interval.high >= extent.value;
   const std::vector<int64_t>& point = high ? exact->high_point : exact->low_point;
-  const std::string where = point_text(kernel_.loops, *involved, point);
+  const std::string where = point_text(prover, *involved, point);
   error(DiagnosticKind::SubscriptRange, at.span,
         fmt::format("`{}` reaches {}{}, but {}", subscript,
                     high ? exact->interval.high : exact->interval.low,

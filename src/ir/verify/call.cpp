@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "ir/verify/builtin.h"
 #include "ir/verify/context.h"
 
 namespace solar::ir {
@@ -341,13 +342,13 @@ class CallBinder {
 }  // namespace
 
 void Context::elaborate_call(Environment& env, const ast::Call& call, Span span) {
-  if (call.function.text == "concat") return elaborate_concat(env, call, std::move(span));
   const auto give_up = [&] {
     for (const ast::Name& result : call.results) poison(env, result);
   };
   const auto found = functions.find(call.function.text);
   if (found == functions.end()) {
-    std::vector<std::string> known = {"concat"};
+    if (elaborate_builtin(env, call, span)) return;
+    std::vector<std::string> known = builtin_names();
     for (const auto& [name, function] : functions) known.push_back(name);
     const auto near = nearest_names(call.function.text, known);
     error(env, DiagnosticKind::UnknownName, call.function.span,
@@ -379,13 +380,9 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
   inner.call_chain =
       env.call_chain.empty() ? call.function.text : env.call_chain + "." + call.function.text;
   if (!CallBinder(*this, env, call, function, span).bind(inner)) return give_up();
-  const auto outer_name = [&](const ast::Name& result) {
-    const auto renamed = env.renamed.find(result.text);
-    return renamed != env.renamed.end() ? renamed->second : env.prefix + result.text;
-  };
-  inner.prefix = outer_name(call.results.front()) + ".";
+  inner.prefix = full_name(env, call.results.front().text) + ".";
   for (size_t i = 0; i < call.results.size(); ++i) {
-    inner.renamed[function.results[i].text] = outer_name(call.results[i]);
+    inner.renamed[function.results[i].text] = full_name(env, call.results[i].text);
   }
   const size_t before = errors.size();
   call_stack.push_back(&function);
@@ -413,85 +410,11 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Span span)
     } else if (value == inner.tensors.end()) {
       poison(env, result);
     } else {
-      env.tensors[result.text] = value->second;
-      env.tensors[result.text].defined = result.span;
+      Binding bound = value->second;
+      bound.defined = result.span;
+      bind(env, result.text, std::move(bound));
     }
   }
-}
-
-void Context::elaborate_concat(Environment& env, const ast::Call& call, Span span) {
-  const auto give_up = [&] { poison(env, call.results.front()); };
-  Concat concat;
-  const bool form = call.results.size() == 1 && !call.arguments.empty() &&
-                    call.attributes.size() == 1 && call.attributes[0].name.text == "axis";
-  if (!form) {
-    error(env, DiagnosticKind::CallArgument, call.function.span,
-          "`concat` takes tensors and one axis", "let y = concat(a, b; axis = 1)");
-    return give_up();
-  }
-  const auto axis = eval_dim(env, *call.attributes[0].value);
-  if (!axis) return give_up();
-  TensorShape shape;
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    const ast::Expr& expr = *call.arguments[i].expr;
-    if (expr.kind != ast::ExprKind::Name) {
-      error(env, DiagnosticKind::CallArgument, expr.span, "`concat` takes tensors by name",
-            "compute it in a kernel first");
-      return give_up();
-    }
-    const Binding* binding = find_tensor(env, expr.text, expr.span);
-    if (binding != nullptr && binding->literal) {
-      error(env, DiagnosticKind::CallArgument, expr.span,
-            fmt::format("`{}` is a scalar literal, it has no axis to join", expr.text),
-            "store it in a kernel first");
-    }
-    if (binding == nullptr || !binding->tensor) return give_up();
-    const Tensor& tensor = program.tensor(*binding->tensor);
-    const std::vector<DimValue>& extents = shapes[static_cast<int32_t>(*binding->tensor)];
-    concat.inputs.push_back(*binding->tensor);
-    if (i == 0) {
-      if (axis->value < 0 || axis->value >= static_cast<int64_t>(extents.size())) {
-        error(env, DiagnosticKind::BadDimensionArgument, call.attributes[0].value->span,
-              fmt::format("there is no axis {}: `{}` has rank {}", axis->value, expr.text,
-                          extents.size()),
-              "axes count from 0; there are no negative ones");
-        return give_up();
-      }
-      shape = {tensor.type, extents};
-      continue;
-    }
-    if (tensor.type != shape.type) {
-      error(env, DiagnosticKind::TypeMismatch, expr.span,
-            fmt::format("`{}` is {}, the tensors before it are {}", expr.text, name(tensor.type),
-                        name(shape.type)),
-            "convert it in a kernel first");
-      return give_up();
-    }
-    bool same = extents.size() == shape.extents.size();
-    for (size_t k = 0; same && k < extents.size(); ++k) {
-      if (static_cast<int64_t>(k) == axis->value) {
-        DimValue& total = shape.extents[k];
-        total = {total.value + extents[k].value, table.add(total.expr, extents[k].expr)};
-      } else {
-        same = equal(shape.extents[k], extents[k], expr.span);
-      }
-    }
-    if (!same) {
-      error(env, DiagnosticKind::ShapeMismatch, expr.span,
-            fmt::format(
-                "`{}` has shape [{}], which differs from the tensors before it outside axis {}",
-                expr.text, fmt::join(tensor.shape, ", "), axis->value),
-            "joined tensors differ only along the axis");
-      return give_up();
-    }
-  }
-  concat.axis = static_cast<int32_t>(axis->value);
-  const auto output = define_tensor(env, call.results.front(), std::move(shape));
-  if (!output) return;
-  concat.output = *output;
-  Statement statement;
-  statement.body = std::move(concat);
-  add_statement(env, std::move(statement), std::move(span));
 }
 
 }  // namespace solar::ir

@@ -66,36 +66,73 @@ bool Context::name_is_free(const Environment& env, const ast::Name& name) {
 std::optional<TensorId> Context::define_tensor(Environment& env, const ast::Name& name,
                                                TensorShape shape, Role role) {
   if (!name_is_free(env, name)) return std::nullopt;
-  Tensor tensor;
-  const auto renamed = env.renamed.find(name.text);
-  tensor.name = renamed != env.renamed.end() ? renamed->second : env.prefix + name.text;
-  tensor.type = shape.type;
-  tensor.role = role;
-  tensor.span = name.span;
   std::optional<int64_t> count = 1;
   for (const DimValue& extent : shape.extents) {
-    tensor.shape.push_back(extent.value);
-    tensor.extents.push_back(table.text(extent.expr));
     if (count) count = checked_mul(*count, extent.value);
   }
   // 2^58 elements of 8 bytes still have a byte count that fits.
   if (!count || *count > (int64_t{1} << 58)) {
+    std::vector<int64_t> values;
+    for (const DimValue& extent : shape.extents) values.push_back(extent.value);
     error(env, DiagnosticKind::CountOverflow, name.span,
-          fmt::format("`{}` has more than 2^58 elements: [{}]", name.text,
-                      fmt::join(tensor.shape, ", ")),
+          fmt::format("`{}` has more than 2^58 elements: [{}]", full_name(env, name.text),
+                      fmt::join(values, ", ")),
           "bind smaller dims");
     poison(env, name);
     return std::nullopt;
   }
-  const auto id = static_cast<TensorId>(program.tensors.size());
-  program.tensors.push_back(std::move(tensor));
-  shapes[static_cast<int32_t>(id)] = std::move(shape.extents);
-  env.tensors[name.text] = {.tensor = id, .defined = name.span};
+  const TensorId id = add_tensor(full_name(env, name.text), std::move(shape), name.span);
+  program.tensors.back().role = role;
+  bind(env, name.text, {.tensor = id, .defined = name.span});
   return id;
 }
 
 void Context::poison(Environment& env, const ast::Name& name) {
-  env.tensors.try_emplace(name.text, Binding{.defined = name.span});
+  if (!env.tensors.contains(name.text)) bind(env, name.text, {.defined = name.span});
+}
+
+void Context::bind(Environment& env, const std::string& name, Binding binding) {
+  env.tensors[name] = std::move(binding);
+  if (env.open_bodies > 0) env.body_names.push_back(name);
+}
+
+std::string Context::full_name(const Environment& env, const std::string& name) const {
+  const auto renamed = env.renamed.find(name);
+  // A name of an inner body that equals a result is another tensor.
+  return renamed != env.renamed.end() && env.open_bodies == 0 ? renamed->second : env.prefix + name;
+}
+
+TensorId Context::add_tensor(std::string name, TensorShape shape, Span span) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.type = shape.type;
+  tensor.storage = std::move(shape.storage);
+  tensor.span = std::move(span);
+  for (const DimValue& extent : shape.extents) {
+    tensor.shape.push_back(extent.value);
+    tensor.extents.push_back(table.text(extent.expr));
+  }
+  const auto id = static_cast<TensorId>(program.tensors.size());
+  program.tensors.push_back(std::move(tensor));
+  shapes[static_cast<int32_t>(id)] = std::move(shape.extents);
+  return id;
+}
+
+TensorId Context::define_literal(Environment& env, std::string name, const Literal& literal,
+                                 Span span) {
+  const TensorId id = add_tensor(std::move(name), {literal.type, {}}, span);
+  Kernel kernel;
+  kernel.output = id;
+  kernel.value = 0;
+  ScalarNode constant;
+  constant.type = literal.type;
+  constant.constant = literal.number;
+  constant.integer = literal.integer;
+  kernel.nodes.push_back(constant);
+  Statement statement;
+  statement.body = std::move(kernel);
+  add_statement(env, std::move(statement), std::move(span));
+  return id;
 }
 
 const Binding* Context::find_tensor(const Environment& env, const std::string& name, Span span) {

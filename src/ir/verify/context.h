@@ -28,6 +28,7 @@ struct DimValue {
 struct TensorShape {
   ElementType type = ElementType::F32;
   std::vector<DimValue> extents = {};
+  std::string storage = {};
 };
 
 /// A literal passed for a scalar parameter.
@@ -45,7 +46,14 @@ struct Binding {
   Span defined = {};
 };
 
-/// The names of one body. `prefix` makes the names of inlined tensors unique.
+/// The variable of a repeat around the current statement.
+struct StepVariable {
+  int32_t step = -1;  // index into Program::steps
+  DimValue extent = {};
+};
+
+/// The names of one program's or function's body. `prefix` makes the names of inlined tensors
+/// unique. Bodies of loops and branches open a scope in it (body.h).
 struct Environment {
   std::map<std::string, DimValue> dims = {};
   std::set<std::string> poisoned_dims = {};
@@ -53,6 +61,9 @@ struct Environment {
   std::map<std::string, std::vector<DimValue>> packs = {};
   std::map<std::string, ElementType> types = {};
   std::unordered_map<std::string, Binding> tensors = {};
+  std::map<std::string, StepVariable> steps = {};
+  int32_t open_bodies = 0;
+  std::vector<std::string> body_names = {};         // defined in the open bodies, innermost last
   std::map<std::string, std::string> renamed = {};  // results: the caller's names for them
   std::string prefix = {};
   std::string call_chain = {};
@@ -70,7 +81,8 @@ class Context {
   std::vector<const ast::Function*> call_stack;
   Diagnostics errors;
   int32_t group = -1;
-  int64_t inlined = 0;  // calls, against functions that multiply
+  bool steps_allowed = false;  // in dim expressions: while a slice's bounds are read
+  int64_t inlined = 0;         // calls, against functions that multiply
 
   void error(const Environment& env, DiagnosticKind kind, Span span, std::string message,
              std::string hint = {}, std::vector<Label> labels = {}, std::vector<Fix> fixes = {});
@@ -89,7 +101,7 @@ class Context {
                    const std::map<std::string, int64_t>* bindings);
   void check_require(const Environment& env, const ast::Require& require);
 
-  // Types (types_check.cpp).
+  // Types (dims.cpp).
   std::optional<ElementType> eval_element(const Environment& env, const ast::ElementRef& element);
   std::optional<TensorShape> eval_type(const Environment& env, const ast::Type& type);
 
@@ -97,18 +109,32 @@ class Context {
   std::optional<TensorId> define_tensor(Environment& env, const ast::Name& name, TensorShape shape,
                                         Role role = Role::Value);
   void poison(Environment& env, const ast::Name& name);
+  void bind(Environment& env, const std::string& name, Binding binding);
+  /// A tensor that no name of the text stands for.
+  TensorId add_tensor(std::string name, TensorShape shape, Span span);
+  /// The name of a tensor of this body in the program.
+  std::string full_name(const Environment& env, const std::string& name) const;
+  /// A scalar tensor that holds a literal.
+  TensorId define_literal(Environment& env, std::string name, const Literal& literal, Span span);
   /// The binding of a name, or nothing after an unknown-name error.
   const Binding* find_tensor(const Environment& env, const std::string& name, Span span);
   void add_statement(const Environment& env, Statement statement, Span span);
 
   // Statements, one file each.
   void elaborate_block(Environment& env, const ast::Block& block);
+  void elaborate_statement(Environment& env, const ast::Statement& statement);
+  void elaborate_repeat(Environment& env, const ast::Repeat& repeat, Span span);
+  void elaborate_while(Environment& env, const ast::While& loop, Span span);
+  void elaborate_if(Environment& env, const ast::If& branches, Span span);
   void elaborate_kernel(Environment& env, const ast::Kernel& kernel, Span span);
+  void elaborate_scatter(Environment& env, const ast::Kernel& scatter, Span span);
   void elaborate_view(Environment& env, const ast::View& view, Span span);
   void elaborate_slice(Environment& env, const ast::Slice& slice, Span span);
   void elaborate_call(Environment& env, const ast::Call& call, Span span);
-  void elaborate_concat(Environment& env, const ast::Call& call, Span span);
+  /// Calls of functions that are no text, like `concat`; false if there is none of that name.
+  bool elaborate_builtin(Environment& env, const ast::Call& call, const Span& span);
   void elaborate_update(Environment& env, const ast::Update& update);
+  void elaborate_opaque(Environment& env, const ast::Opaque& opaque, Span span);
 
   /// False, after an error, if the name is already defined in this body.
   bool name_is_free(const Environment& env, const ast::Name& name);

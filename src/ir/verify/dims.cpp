@@ -41,6 +41,15 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
       if (env.poisoned_dims.contains(expr.text)) return std::nullopt;
       const auto at = env.dims.find(expr.text);
       if (at != env.dims.end()) return at->second;
+      if (env.steps.contains(expr.text)) {
+        // A place depends on the step: symbolically, as at the first one.
+        if (steps_allowed) return DimValue{0, table.variable("repeat " + expr.text)};
+        error(
+            env, DiagnosticKind::BadExtent, expr.span,
+            fmt::format("`{}` is the variable of a repeat, extents cannot depend on it", expr.text),
+            "use it in subscripts, guards, expressions and the bounds of slices");
+        return std::nullopt;
+      }
       std::vector<std::string> known;
       for (const auto& [name, value] : env.dims) known.push_back(name);
       const auto near = nearest_names(expr.text, known);
@@ -211,10 +220,16 @@ std::optional<TensorShape> Context::eval_type(const Environment& env, const ast:
   const auto element = eval_element(env, type.element);
   bool ok = element.has_value();
   if (!type.storage.empty()) {
-    error(env, DiagnosticKind::NotSupported, type.span,
-          fmt::format("the storage format `{}` is not supported by this version", type.storage),
-          "leave out `as`, and scale in a kernel");
-    ok = false;
+    const StorageFormat* format = storage_named(type.storage);
+    if (format == nullptr || (ok && !is_float(*element))) {
+      error(env, DiagnosticKind::UnknownStorage, type.span,
+            format == nullptr
+                ? fmt::format("no storage format is called `{}`", type.storage)
+                : fmt::format("`{}` stores floats, found {}", type.storage, name(*element)),
+            "nvfp4, mxfp4, mxfp6 and mxfp8 store blocks of floats; leave `as` out otherwise");
+      ok = false;
+    }
+    shape.storage = type.storage;
   }
   if (ok) shape.type = *element;
   for (const ast::Extent& extent : type.extents) {

@@ -36,7 +36,7 @@ bool Nest::is_index(const ast::Expr& expr) const {
     case ast::ExprKind::Integer:
       return true;
     case ast::ExprKind::Name: {
-      if (loops_.contains(expr.text)) return true;
+      if (loops_.contains(expr.text) || env_.steps.contains(expr.text)) return true;
       const auto let = lets_.find(expr.text);
       if (let != lets_.end()) {
         return remember(let_is_index_, expr.text, [&] { return is_index(*let->second); });
@@ -73,7 +73,7 @@ bool Nest::is_index(const ast::Expr& expr) const {
 
 bool Nest::has_loop(const ast::Expr& expr) const {
   if (expr.kind == ast::ExprKind::Name) {
-    if (loops_.contains(expr.text)) return true;
+    if (loops_.contains(expr.text) || env_.steps.contains(expr.text)) return true;
     const auto let = lets_.find(expr.text);
     return let != lets_.end() &&
            remember(let_has_loop_, expr.text, [&] { return has_loop(*let->second); });
@@ -84,7 +84,8 @@ bool Nest::has_loop(const ast::Expr& expr) const {
 
 bool Nest::reads_tensor(const ast::Expr& expr) const {
   if (expr.kind == ast::ExprKind::Read) return true;
-  if (expr.kind == ast::ExprKind::Name && !loops_.contains(expr.text)) {
+  if (expr.kind == ast::ExprKind::Name && !loops_.contains(expr.text) &&
+      !env_.steps.contains(expr.text)) {
     const auto let = lets_.find(expr.text);
     if (let != lets_.end()) {
       return remember(let_reads_, expr.text, [&] { return reads_tensor(*let->second); });
@@ -133,6 +134,12 @@ std::optional<Linear> Nest::index(const ast::Expr& expr) {
 std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
   const int32_t loop = loop_named(expr.text);
   if (loop >= 0) {
+    if (loop >= visible_loops_) {
+      error(DiagnosticKind::RaggedLoop, expr.span,
+            fmt::format("the range of a loop may use only loops before it, not `{}`", expr.text),
+            "write that loop first");
+      return std::nullopt;
+    }
     if (!allowed(loop)) {
       error(DiagnosticKind::UnknownName, expr.span,
             fmt::format("`{}` may use only the target's loop variables, not `{}`", restricted_,
@@ -142,6 +149,15 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
     }
     Linear result;
     result.terms.push_back({loop, 1});
+    return result;
+  }
+  const auto step = env_.steps.find(expr.text);
+  if (step != env_.steps.end()) {
+    Atom variable;
+    variable.kind = Atom::Kind::Step;
+    variable.step = step->second.step;
+    Linear result;
+    result.terms.push_back({atom(std::move(variable)), 1});
     return result;
   }
   const auto let = lets_.find(expr.text);
@@ -175,6 +191,7 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
   }
   std::vector<std::string> known;
   for (const auto& [name, index] : loops_) known.push_back(name);
+  for (const auto& [name, variable] : env_.steps) known.push_back(name);
   for (const auto& [name, value] : env_.dims) known.push_back(name);
   const auto near = nearest_names(expr.text, known);
   error(DiagnosticKind::UnknownName, expr.span,
@@ -261,7 +278,7 @@ std::optional<Linear> Nest::divide(const ast::Expr& at, const Linear& a, int64_t
   rest.constant = a.constant;
   const std::vector<Guard> none;  // the guards do not hold in `init` and `else`
   const RangeProver prover(kernel_.loops, kernel_.atoms,
-                           restricted_ == nullptr ? kernel_.guards : none);
+                           restricted_ == nullptr ? kernel_.guards : none, context_.program.steps);
   const Interval inside = prover.range(rest);
   if (floor_div(inside.low, divisor) == floor_div(inside.high, divisor) &&
       inside.low > -kUnbounded && inside.high < kUnbounded) {
@@ -376,13 +393,13 @@ std::optional<Linear> Nest::index_read(const ast::Expr& expr) {
 }
 
 bool Nest::reads_data(const Linear& value) const {
-  const RangeProver prover(kernel_.loops, kernel_.atoms, kernel_.guards);
+  const RangeProver prover(kernel_.loops, kernel_.atoms, kernel_.guards, context_.program.steps);
   return !prover.loops_of(value).has_value();
 }
 
 bool Nest::in_range(const ast::Expr& at, const Linear& value) {
   const std::vector<Guard> none;
-  const RangeProver prover(kernel_.loops, kernel_.atoms, none);
+  const RangeProver prover(kernel_.loops, kernel_.atoms, none, context_.program.steps);
   const Interval range = prover.range(value);
   if ((range.low > -kUnbounded && range.high < kUnbounded) || reads_data(value)) return true;
   error(DiagnosticKind::CountOverflow, at.span, "the index expression exceeds 2^60",

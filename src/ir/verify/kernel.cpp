@@ -12,14 +12,6 @@ namespace {
 
 constexpr int64_t kMaxEnumerated = int64_t{1} << 24;
 
-Reduction reduction_of(const std::string& assign) {
-  static const std::map<std::string, Reduction> table = {
-      {"=", Reduction::None},   {"+=", Reduction::Sum},         {"*=", Reduction::Product},
-      {"max=", Reduction::Max}, {"min=", Reduction::Min},       {"and=", Reduction::And},
-      {"or=", Reduction::Or},   {"argmax=", Reduction::ArgMax}, {"argmin=", Reduction::ArgMin}};
-  return table.at(assign);
-}
-
 bool is_arg(Reduction reduction) {
   return reduction == Reduction::ArgMax || reduction == Reduction::ArgMin;
 }
@@ -37,7 +29,7 @@ class KernelChecker {
     if (!check_form() || !evaluate_types() || !nest_.add_loops() || !nest_.add_lets())
       return poison();
     kernel_.indexed = source_.indexed;
-    kernel_.reduction = reduction_of(source_.assign);
+    kernel_.reduction = reduction_named(source_.assign);
     const size_t before = context_.errors.size();
     if (!check_target()) return poison();
     nest_.add_guards();
@@ -60,7 +52,13 @@ class KernelChecker {
   }
 
   bool check_form() {
-    const bool arg = is_arg(reduction_of(source_.assign));
+    if (!source_.base.text.empty() || source_.unique) {
+      error(DiagnosticKind::ScatterForm, source_.unique ? source_.unique_span : source_.base_span,
+            fmt::format("`{}` belongs to a scatter", source_.unique ? "unique" : "base"),
+            "a kernel writes every element once; `scatter` writes where its subscripts say");
+      return false;
+    }
+    const bool arg = is_arg(reduction_named(source_.assign));
     const size_t expected = arg ? 2 : 1;
     if (source_.outputs.size() != expected || source_.targets.size() != expected ||
         source_.values.size() != expected) {
@@ -261,14 +259,15 @@ class KernelChecker {
 
   /// Every element is reached, or `else` (or `init` of a reduction) says what it is.
   void check_coverage() {
-    const bool guarded = !kernel_.guards.empty() || kernel_.data_guard >= 0;
+    const bool guarded = !kernel_.guards.empty() || kernel_.data_guard >= 0 || ragged();
     if (!guarded || kernel_.otherwise >= 0) return;
     const Reduction r = kernel_.reduction;
     const bool strict = r == Reduction::None || is_arg(r) ||
                         ((r == Reduction::Max || r == Reduction::Min) && kernel_.init < 0);
     if (!strict) return;
-    if (kernel_.data_guard < 0 && r != Reduction::None && every_element_reached()) return;
-    if (r == Reduction::None && kernel_.data_guard < 0 && guards_always_hold()) return;
+    const bool by_data = kernel_.data_guard >= 0 || ragged();
+    if (!by_data && r != Reduction::None && every_element_reached()) return;
+    if (!by_data && r == Reduction::None && guards_always_hold()) return;
     error(DiagnosticKind::ElseRequired, span_,
           r == Reduction::None
               ? "a guarded `=` must give `else`, the value of the elements it skips"
@@ -278,9 +277,14 @@ class KernelChecker {
           "add `else VALUE`");
   }
 
+  bool ragged() const {
+    return std::any_of(kernel_.loops.begin(), kernel_.loops.end(),
+                       [](const Loop& loop) { return loop.ragged.has_value(); });
+  }
+
   bool guards_always_hold() const {
     const std::vector<Guard> none;
-    const RangeProver prover(kernel_.loops, kernel_.atoms, none);
+    const RangeProver prover(kernel_.loops, kernel_.atoms, none, context_.program.steps);
     return std::all_of(kernel_.guards.begin(), kernel_.guards.end(), [&](const Guard& guard) {
       const Interval range = prover.range(guard.value);
       return guard.kind == Guard::Kind::NonNegative ? range.low >= 0
@@ -294,7 +298,7 @@ class KernelChecker {
   /// is too many.
   bool every_element_reached() const {
     const std::vector<Guard> none;
-    const RangeProver prover(kernel_.loops, kernel_.atoms, none);
+    const RangeProver prover(kernel_.loops, kernel_.atoms, none, context_.program.steps);
     struct Part {
       std::vector<bool> loops;
       std::vector<const Guard*> guards;
@@ -317,25 +321,27 @@ class KernelChecker {
       parts.push_back(std::move(joined));
     }
     return std::all_of(parts.begin(), parts.end(),
-                       [&](const Part& part) { return reached(part.loops, part.guards); });
+                       [&](const Part& part) { return reached(prover, part.loops, part.guards); });
   }
 
-  bool reached(const std::vector<bool>& involved, const std::vector<const Guard*>& guards) const {
+  bool reached(const RangeProver& prover, const std::vector<bool>& involved,
+               const std::vector<const Guard*>& guards) const {
     std::vector<size_t> outer;
     std::vector<size_t> inner;
     int64_t points = 1;
     for (size_t i = 0; i < involved.size(); ++i) {
       if (!involved[i]) continue;
-      (is_target(i) ? outer : inner).push_back(i);
-      const auto product = checked_mul(points, kernel_.loops[i].extent);
+      // A repeat's variable is fixed while the kernel runs.
+      (is_target(i) || i >= kernel_.loops.size() ? outer : inner).push_back(i);
+      const auto product = checked_mul(points, prover.extent(i));
       if (!product || *product > kMaxEnumerated) return false;
       points = *product;
     }
-    std::vector<int64_t> point(kernel_.loops.size(), 0);
+    std::vector<int64_t> point(prover.variables(), 0);
     std::vector<int64_t> values;
     const auto next = [&](const std::vector<size_t>& loops) {
       for (size_t i = loops.size(); i-- > 0;) {
-        if (++point[loops[i]] < kernel_.loops[loops[i]].extent) return true;
+        if (++point[loops[i]] < prover.extent(loops[i])) return true;
         point[loops[i]] = 0;
       }
       return false;
@@ -379,6 +385,14 @@ class KernelChecker {
 };
 
 }  // namespace
+
+Reduction reduction_named(const std::string& assign) {
+  static const std::map<std::string, Reduction> table = {
+      {"=", Reduction::None},   {"+=", Reduction::Sum},         {"*=", Reduction::Product},
+      {"max=", Reduction::Max}, {"min=", Reduction::Min},       {"and=", Reduction::And},
+      {"or=", Reduction::Or},   {"argmax=", Reduction::ArgMax}, {"argmin=", Reduction::ArgMin}};
+  return table.at(assign);
+}
 
 void Context::elaborate_kernel(Environment& env, const ast::Kernel& kernel, Span span) {
   KernelChecker(*this, env, kernel, std::move(span)).run();

@@ -54,10 +54,13 @@ bool Nest::add_loops() {
   };
   for (const ast::Loop& loop : source_.loops) {
     const std::string& name = loop.name.text;
-    if (loops_.contains(name) || packs_.contains(name) || env_.dims.contains(name)) {
+    if (loops_.contains(name) || packs_.contains(name) || env_.dims.contains(name) ||
+        env_.steps.contains(name)) {
       error(DiagnosticKind::DuplicateName, loop.name.span,
             fmt::format("`{}` is already {}", name,
-                        env_.dims.contains(name) ? "a dim" : "a loop of this kernel"),
+                        env_.dims.contains(name)    ? "a dim"
+                        : env_.steps.contains(name) ? "the variable of a repeat around it"
+                                                    : "a loop of this kernel"),
             "rename the loop variable");
       ok = false;
       continue;
@@ -85,6 +88,40 @@ bool Nest::add_loops() {
     }
     loops_[name] = push(name, *extent, order_of(loop.order));
   }
+  return ok && add_ragged_ranges();
+}
+
+/// Once all loops have their atoms.
+bool Nest::add_ragged_ranges() {
+  bool ok = true;
+  const auto bound = [&](const ast::Expr& expr) -> std::optional<Linear> {
+    if (!is_index(expr)) {
+      error(DiagnosticKind::RaggedLoop, expr.span,
+            "the ends of a loop's range must be index expressions",
+            "loops before it, dims, integers and reads of integer tensors");
+      return std::nullopt;
+    }
+    const auto value = index(expr);
+    return value && in_range(expr, *value) ? value : std::nullopt;
+  };
+  for (const ast::Loop& loop : source_.loops) {
+    if (!loop.begin) continue;
+    if (!source_.indexed || loop.order != ast::Loop::Order::Any) {
+      error(DiagnosticKind::RaggedLoop, loop.name.span,
+            source_.indexed ? "an ordered loop cannot run over a range of its own"
+                            : "a loop of a `kernel` cannot run over a range of its own",
+            source_.indexed ? "leave `seq` out" : "use an `indexed` block, or a guard");
+      ok = false;
+      continue;
+    }
+    const int32_t id = loops_.at(loop.name.text);
+    visible_loops_ = id;
+    const auto begin = bound(*loop.begin);
+    const auto end = bound(*loop.end);
+    visible_loops_ = INT32_MAX;
+    ok = ok && begin && end;
+    if (begin && end) kernel_.loops[static_cast<size_t>(id)].ragged = RaggedRange{*begin, *end};
+  }
   return ok;
 }
 
@@ -93,7 +130,7 @@ bool Nest::add_lets() {
   for (const ast::Let& let : source_.lets) later.insert(let.name.text);
   for (const ast::Let& let : source_.lets) {
     if (loops_.contains(let.name.text) || lets_.contains(let.name.text) ||
-        env_.dims.contains(let.name.text)) {
+        env_.dims.contains(let.name.text) || env_.steps.contains(let.name.text)) {
       error(DiagnosticKind::DuplicateName, let.name.span,
             fmt::format("`{}` is already defined in this kernel", let.name.text),
             "rename the abbreviation");

@@ -21,6 +21,8 @@ struct Scalar {
   int64_t integer = 0;
 };
 
+Reduction reduction_named(const std::string& assign);
+
 class Nest {
  public:
   Nest(Context& context, Environment& env, const ast::Kernel& source, Kernel& kernel)
@@ -36,20 +38,28 @@ class Nest {
   const std::vector<int32_t>* pack_loops(const std::string& name) const;
 
   // index.cpp
-  /// An index expression: only loops, dims, integers, + - * // %, min, max, select, lets of these,
-  /// and (in `indexed`) reads of integer tensors.
+  /// An index expression: only loops, repeats' variables, dims, integers, + - * // %, min, max,
+  /// select, lets of these, and (in `indexed`) reads of integer tensors.
   bool is_index(const ast::Expr& expr) const;
+  /// Names a loop or a repeat's variable.
   bool has_loop(const ast::Expr& expr) const;
   /// An index expression that reads no tensor.
   bool is_plain_index(const ast::Expr& expr) const { return is_index(expr) && !reads_tensor(expr); }
   bool reads_tensor(const ast::Expr& expr) const;
   std::optional<Linear> index(const ast::Expr& expr);
+  /// The extent of the loop or repeat whose plain variable `value` is, or null.
+  const DimValue* plain_extent(const Linear& value) const;
   /// A comparison chain of index expressions as guards; nothing (after an error) if it is none.
   std::optional<std::vector<Guard>> conditions(const ast::Expr& chain);
   bool is_index_condition(const ast::Expr& expr) const;
 
   // access.cpp
   std::optional<int32_t> access(const ast::Expr& read);
+  /// The index expressions of subscripts, packs taken apart, each with where it stands.
+  std::optional<std::vector<std::pair<const ast::Subscript*, Linear>>> subscripts(
+      const std::vector<ast::Subscript>& written);
+  void prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
+                       size_t axis, const Tensor& tensor);
 
   // scalar.cpp
   /// The node of an expression converted to `type`; -1 after an error.
@@ -75,6 +85,7 @@ class Nest {
 
  private:
   friend class ScalarBuilder;
+  bool add_ragged_ranges();
   int32_t atom(Atom atom);
   int32_t linear(Linear value);
   int32_t node(ScalarNode node);
@@ -86,8 +97,7 @@ class Nest {
   std::optional<Linear> index_read(const ast::Expr& expr);
   std::optional<Linear> index_name(const ast::Expr& expr);
   bool in_range(const ast::Expr& at, const Linear& value);
-  void prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
-                       size_t axis, const Tensor& tensor);
+
   std::vector<Guard> conditions_here() const;
   /// `init` and `else` name only the target's loops.
   bool allowed(int32_t loop) const;
@@ -134,6 +144,7 @@ class Nest {
   int32_t paths_ = 0;
   int64_t steps_ = 0;
   const char* restricted_ = nullptr;
+  int32_t visible_loops_ = INT32_MAX;  // while a ragged loop's range is read: those before it
   bool prev_allowed_ = false;
   ElementType prev_type_ = ElementType::F32;
 };

@@ -73,6 +73,24 @@ Linear combine(const Linear& a, int64_t factor_a, const Linear& b, int64_t facto
   return result;
 }
 
+RangeProver::RangeProver(const std::vector<Loop>& loops, const std::vector<Atom>& atoms,
+                         const std::vector<Guard>& conditions, const std::vector<Step>& steps)
+    : loops_(loops), atoms_(atoms), conditions_(conditions), steps_(steps) {
+  for (size_t i = loops.size(); i < atoms.size(); ++i) {
+    if (atoms[i].kind == Atom::Kind::Step) step_atoms_.push_back(static_cast<int32_t>(i));
+  }
+}
+
+const std::string& RangeProver::variable_name(size_t variable) const {
+  if (variable < loops_.size()) return loops_[variable].name;
+  return step(atoms_[static_cast<size_t>(step_atoms_[variable - loops_.size()])]).name;
+}
+
+int64_t RangeProver::extent(size_t variable) const {
+  if (variable < loops_.size()) return loops_[variable].extent;
+  return step(atoms_[static_cast<size_t>(step_atoms_[variable - loops_.size()])]).extent;
+}
+
 Interval RangeProver::atom_range(int32_t id, int depth,
                                  const std::vector<Guard>& conditions) const {
   const Atom& atom = atoms_[static_cast<size_t>(id)];
@@ -117,6 +135,8 @@ Interval RangeProver::atom_range(int32_t id, int depth,
       if (b.low > b.high) return a;
       return {std::min(a.low, b.low), std::max(a.high, b.high)};
     }
+    case Atom::Kind::Step:
+      return {0, step(atom).extent - 1};
     case Atom::Kind::DataRead:
       return {-kUnbounded, kUnbounded};
   }
@@ -128,9 +148,10 @@ Interval RangeProver::plain(const Linear& value, int depth,
   Interval total = {std::clamp(value.constant, -kUnbounded, kUnbounded),
                     std::clamp(value.constant, -kUnbounded, kUnbounded)};
   for (const Term& term : value.terms) {
-    const Interval inner = depth > 0 || term.atom < static_cast<int32_t>(loops_.size())
-                               ? atom_range(term.atom, depth, conditions)
-                               : Interval{-kUnbounded, kUnbounded};
+    const Atom::Kind kind = atoms_[static_cast<size_t>(term.atom)].kind;
+    const bool variable = kind == Atom::Kind::Loop || kind == Atom::Kind::Step;
+    const Interval inner = depth > 0 || variable ? atom_range(term.atom, depth, conditions)
+                                                 : Interval{-kUnbounded, kUnbounded};
     const int64_t a = scaled(term.coefficient, inner.low);
     const int64_t b = scaled(term.coefficient, inner.high);
     total = {sum_low(total.low, std::min(a, b)), sum_high(total.high, std::max(a, b))};
@@ -178,6 +199,11 @@ bool RangeProver::mark(int32_t id, std::vector<bool>& loops) const {
     loops[static_cast<size_t>(id)] = true;
     return true;
   }
+  if (atom.kind == Atom::Kind::Step) {
+    const auto at = std::find(step_atoms_.begin(), step_atoms_.end(), id);
+    loops[loops_.size() + static_cast<size_t>(at - step_atoms_.begin())] = true;
+    return true;
+  }
   if (atom.kind == Atom::Kind::DataRead) return false;
   for (const Linear& operand : atom.operands) {
     if (!mark(operand, loops)) return false;
@@ -194,7 +220,7 @@ bool RangeProver::mark(const Linear& value, std::vector<bool>& loops) const {
 }
 
 std::optional<std::vector<bool>> RangeProver::loops_of(const Linear& value) const {
-  std::vector<bool> loops(loops_.size(), false);
+  std::vector<bool> loops(variables(), false);
   if (!mark(value, loops)) return std::nullopt;
   return loops;
 }
@@ -205,8 +231,8 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
   // Guards that share a loop couple their loops; repeat until nothing is added. In a small nest all
   // guards count, so that one which never holds anywhere is seen.
   int64_t all_points = 1;
-  for (const Loop& loop : loops_) {
-    all_points = checked_mul(all_points, loop.extent).value_or(INT64_MAX);
+  for (size_t i = 0; i < variables(); ++i) {
+    all_points = checked_mul(all_points, extent(i)).value_or(INT64_MAX);
   }
   std::vector<const Guard*> active;
   for (bool grown = true; grown;) {
@@ -216,24 +242,24 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
       const auto of_guard = loops_of(guard);
       if (!of_guard) return std::nullopt;
       bool shares = all_points <= kSmallNest || guard.value.terms.empty();
-      for (size_t i = 0; i < loops_.size(); ++i)
+      for (size_t i = 0; i < variables(); ++i)
         shares = shares || ((*of_guard)[i] && (*involved)[i]);
       if (!shares) continue;
-      for (size_t i = 0; i < loops_.size(); ++i) (*involved)[i] = (*involved)[i] || (*of_guard)[i];
+      for (size_t i = 0; i < variables(); ++i) (*involved)[i] = (*involved)[i] || (*of_guard)[i];
       active.push_back(&guard);
       grown = true;
     }
   }
   int64_t points = 1;
-  for (size_t i = 0; i < loops_.size(); ++i) {
+  for (size_t i = 0; i < variables(); ++i) {
     if (!(*involved)[i]) continue;
-    const auto product = checked_mul(points, loops_[i].extent);
+    const auto product = checked_mul(points, extent(i));
     if (!product || *product > limit) return std::nullopt;
     points = *product;
   }
   Exact exact;
   exact.interval = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  std::vector<int64_t> point(loops_.size(), 0);
+  std::vector<int64_t> point(variables(), 0);
   std::vector<int64_t> values;
   for (int64_t n = 0; n < points; ++n) {
     atom_values(atoms_, point, values);
@@ -249,9 +275,9 @@ std::optional<RangeProver::Exact> RangeProver::enumerate(const Linear& value, in
         exact.high_point = point;
       }
     }
-    for (size_t i = loops_.size(); i-- > 0;) {
+    for (size_t i = variables(); i-- > 0;) {
       if (!(*involved)[i]) continue;
-      if (++point[i] < loops_[i].extent) break;
+      if (++point[i] < extent(i)) break;
       point[i] = 0;
     }
   }
@@ -268,11 +294,13 @@ std::vector<int64_t> atom_values(const std::vector<Atom>& atoms,
 void atom_values(const std::vector<Atom>& atoms, const std::vector<int64_t>& point,
                  std::vector<int64_t>& values) {
   values.assign(atoms.size(), 0);
+  size_t next = 0;
   for (size_t i = 0; i < atoms.size(); ++i) {
     const Atom& atom = atoms[i];
     switch (atom.kind) {
       case Atom::Kind::Loop:
-        values[i] = point[i];
+      case Atom::Kind::Step:
+        values[i] = point[next++];
         break;
       case Atom::Kind::FloorDiv:
         values[i] = floor_div(evaluate(atom.operands[0], values), atom.divisor);
