@@ -22,6 +22,9 @@ int64_t dim_value(const std::string& function, const std::string& name) {
   static const std::map<std::string, std::map<std::string, int64_t>> special = {
       {"diagonal", {{"K", 2}, {"UP", 1}, {"DOWN", 0}}},
       {"moments1", {{"A", 4}}},
+      {"gqa", {{"H", 6}, {"G", 3}}},
+      {"gqa_causal", {{"H", 6}, {"G", 3}}},
+      {"gate_inputs", {{"G", 12}}},
   };
   const auto own = special.find(function);
   if (own != special.end() && own->second.contains(name)) return own->second.at(name);
@@ -53,6 +56,14 @@ int64_t dim_value(const std::string& function, const std::string& name) {
 
 bool has_scalar_shape(const ast::Type& type) { return type.extents.empty(); }
 
+/// An extent of a parameter: a dim, or a product of dims and integers.
+int64_t extent_value(const ast::Expr& expr, const std::map<std::string, int64_t>& dims) {
+  if (expr.kind == ast::ExprKind::Integer) return expr.integer;
+  if (expr.kind == ast::ExprKind::Name) return dims.at(expr.text);
+  EXPECT_EQ(expr.text, "*");
+  return extent_value(*expr.operands.at(0), dims) * extent_value(*expr.operands.at(1), dims);
+}
+
 /// A program that calls `f` once with every type parameter `type` and packs of `rank` axes.
 std::string call_of(const ast::Function& f, const std::string& type, size_t rank) {
   std::set<std::string> types;
@@ -82,9 +93,8 @@ std::string call_of(const ast::Function& f, const std::string& type, size_t rank
           shape += (shape.empty() ? "" : ", ") + std::to_string(2 + i);
         continue;
       }
-      EXPECT_EQ(extent.expr->kind, ast::ExprKind::Name) << f.name.text;
-      inferred.insert(extent.expr->text);
-      shape += (shape.empty() ? "" : ", ") + std::to_string(dims.at(extent.expr->text));
+      if (extent.expr->kind == ast::ExprKind::Name) inferred.insert(extent.expr->text);
+      shape += (shape.empty() ? "" : ", ") + std::to_string(extent_value(*extent.expr, dims));
     }
     ports +=
         (ports.empty() ? "" : ", ") + ("input " + d.name.text + ": ") + element + "[" + shape + "]";
