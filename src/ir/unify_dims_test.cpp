@@ -101,6 +101,26 @@ program p(input x: f32[d0, d1], input r: f32[d2, d3]) -> (y) {
             "B = 2, N = 9, d3 = min((N - 1) // 2 + 1, N // 2 + 1)");
 }
 
+TEST(UnifyDims, LoopsTieTheirStepsAndCarriedShapes) {
+  EXPECT_EQ(dims_of(R"(
+program p(input x: f32[d0, d1], input h0: f32[d2], input go: bool[]) -> (h, ys, z) {
+  dims d0 = 5, d1 = 3, d2 = 3, d3 = 5, d4 = 3
+  let h stack ys = repeat t:d3 with (h = h0) {
+    slice xt = x[t, :]
+    kernel h2: f32[d4] { for n:d4   h2[n] = h[n] + xt[n] }
+    next h2 stack h2
+  }
+  let z = if go { next h } else { next h0 }
+})"),
+            "B = 5, N = 3");
+  EXPECT_EQ(dims_of(R"(
+program p(input ids: i64[d0], input x: f32[d1, d2], input y0: f32[d3, d4]) -> (y) {
+  dims d0 = 4, d1 = 4, d2 = 3, d3 = 6, d4 = 3, d5 = 6
+  scatter y: f32[d5, d2] { for n:d1, k:d2   y[ids[n], k] += x[n,k]  base y0 }
+})"),
+            "N = 4, d2 = 3, d3 = 6");
+}
+
 TEST(UnifyDims, NamesThatAreTakenStay) {
   const std::string out = unified(R"(
 program p(input N: f32[d0], input b: f32[d1]) -> (y) {

@@ -106,9 +106,7 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
   }
   size_t axis = 0;
   for (const auto& [subscript, value] : *subscripts) {
-    // By value: proving may not keep references into the growing tensor table.
-    const Tensor tensor = context_.program.tensor(id);
-    prove_subscript(*subscript, value, extents[axis], axis, tensor);
+    prove_subscript(*subscript, value, extents[axis], axis, context_.program.tensor(id));
     result.subscripts.push_back(value);
     ++axis;
   }

@@ -97,7 +97,13 @@ class Verifier {
                      {{at->second, "defined here first"}});
     };
     for (const ast::Generic& g : f.generics) once(g.name);
-    for (const ast::Declaration& d : f.parameters) once(d.name);
+    for (const ast::Declaration& d : f.parameters) {
+      once(d.name);
+      if (d.type.storage.empty() || storage_named(d.type.storage) != nullptr) continue;
+      context_.error(env_, DiagnosticKind::UnknownStorage, d.type.span,
+                     fmt::format("no storage format is called `{}`", d.type.storage),
+                     "a parameter takes any storage: leave `as` out");
+    }
     seen.clear();
     for (const ast::Name& result : f.results) once(result);
   }
