@@ -1,4 +1,4 @@
-"""Random programs: the executors against the NumPy evaluator. SOLAR_SEED replays one; the long run is `make long-differential`."""
+"""Random programs: the executors against the NumPy evaluator. SOLAR_SEED replays one."""
 
 import os
 from pathlib import Path

@@ -328,7 +328,7 @@ class Expressions:
             return multiplied(a, b, element)
         if roll < 0.9:
             return extreme(self.random.choice(["min", "max", "fmin", "fmax"]), a, b, element)
-        return self.quotient(a, element, depth, exact)
+        return self.quotient(self.make(element, depth - 1, exact), element, depth, exact)
 
     def whole(self, element: str, depth: int) -> Expression | None:
         """Functions with jumps, on exact values only."""
