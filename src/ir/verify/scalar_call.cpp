@@ -11,6 +11,35 @@
 #include "ir/verify/scalar_literals.h"
 
 namespace solar::ir {
+namespace {
+
+/// An integer type's value of a literal: integers wrap, floats saturate.
+int64_t cast_literal(const Scalar& literal, ElementType type) {
+  const int bits = storage_bits(type);
+  const bool is_signed = type != ElementType::U8;
+  const int64_t highest = static_cast<int64_t>((~uint64_t{0} >> (64 - bits)) >> (is_signed ? 1 : 0));
+  const int64_t lowest = is_signed ? -highest - 1 : 0;
+  if (literal.is_float) {
+    if (std::isnan(literal.number)) return 0;
+    if (literal.number >= static_cast<double>(highest)) return highest;
+    if (literal.number <= static_cast<double>(lowest)) return lowest;
+    return static_cast<int64_t>(literal.number);
+  }
+  if (bits == 64) return literal.integer;
+  const uint64_t mask = (uint64_t{1} << bits) - 1;
+  const uint64_t above = static_cast<uint64_t>(literal.integer) - static_cast<uint64_t>(lowest);
+  return static_cast<int64_t>(above & mask) + lowest;
+}
+
+/// Whether a value is already one of its type: what is computed in a wider type is not.
+bool is_rounded(const ScalarNode& node) {
+  const bool is_wide = node.type == ElementType::F64 || node.type == ElementType::F32 ||
+                       node.type == ElementType::I64 || node.type == ElementType::Bool;
+  return is_wide || node.op == ScalarOp::Load || node.op == ScalarOp::Prev ||
+         node.op == ScalarOp::Cast;
+}
+
+}  // namespace
 
 Scalar Nest::condition_node(const std::vector<Guard>& guards) {
   int32_t all = -1;
@@ -48,10 +77,11 @@ std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
   path.resize(outer);
   if (by_index) {
     path_id_ = ++paths_;
-    if (guards.size() == 1 && guards[0].kind != Guard::Kind::NonZero) {
+    if (guards.size() == 1) {
       Guard negated = guards[0];
-      if (negated.kind == Guard::Kind::Zero) {
-        negated.kind = Guard::Kind::NonZero;
+      if (negated.kind != Guard::Kind::NonNegative) {
+        negated.kind =
+            negated.kind == Guard::Kind::Zero ? Guard::Kind::NonZero : Guard::Kind::Zero;
       } else {
         negated.value = combine(negated.value, -1, {}, 0);
         negated.value.constant -= 1;
@@ -104,17 +134,18 @@ std::optional<Scalar> Nest::scalar_cast(const ast::Expr& expr, ElementType type)
   if (inner->node < 0) {
     Scalar literal = *inner;
     if (literal.is_bool && type != ElementType::Bool) literal.is_bool = false;
-    if (literal.is_float && !is_float(type) && std::isfinite(literal.number)) {
-      literal = integer_literal(
-          static_cast<int64_t>(std::clamp(std::trunc(literal.number), -0x1p62, 0x1p62)));
-    }
     if (type == ElementType::Bool && !literal.is_bool) {
       return bool_literal(literal.is_float ? literal.number != 0 : literal.integer != 0);
     }
-    const int32_t constant = materialise(expr, literal, type);
-    return constant < 0 ? std::nullopt : std::optional(node_scalar(constant));
+    if (is_integer(type)) literal = integer_literal(cast_literal(literal, type));
+    const bool rounds = is_float(type) && storage_bits(type) < 32;
+    const int32_t constant = materialise(expr, literal, rounds ? ElementType::F64 : type);
+    if (constant < 0) return std::nullopt;
+    if (!rounds) return node_scalar(constant);
+    return node_scalar(node({.op = ScalarOp::Cast, .type = type, .a = constant}));
   }
-  if (type_of(*inner) == type) return inner;
+  if (type_of(*inner) == type && is_rounded(kernel_.nodes[static_cast<size_t>(inner->node)]))
+    return inner;
   return node_scalar(node({.op = ScalarOp::Cast, .type = type, .a = inner->node}));
 }
 

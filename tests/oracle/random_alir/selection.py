@@ -40,7 +40,7 @@ def sort(scope: Scope) -> Node:
 def compact(scope: Scope) -> Node:
     """unique, nonzero: what is left over is zeros."""
     random = scope.random
-    source = scope.pick(lambda t: t.fact.exact and not t.packed and not t.fact.special and t.count <= 60)
+    source = scope.pick(lambda t: t.fact.exact and not t.packed and t.count <= 60)
     name, count = scope.fresh("v"), scope.fresh("n")
     limit = source.count
     if scope.has("faults") and scope.chance(0.02):
@@ -142,12 +142,13 @@ def set_elements(scope: Scope, element: str) -> Node:
         first = f"{scope.random.choice(orders).name}[{a}]"
         scope.shared.used.add("faults")
     base = base_of(scope, element, shape, "=")
-    fact = value.fact.joined(base.fact if base else Fact(0, 0, 1.0))
+    if base is None:
+        raise RetryError
+    fact = value.fact.joined(base.fact)
     name = scope.fresh()
     tensor = Tensor(name, element, shape, stored(fact, element))
-    ending = f"  base {base.name}" if base else ""
     return scope.define(
         f"scatter {name}: {tensor.type_text(scope)} {{ for {', '.join(loop.render() for loop in loops)} "
-        f"{name}[{first}, {b}] = {value.text}{ending}  unique }}",
+        f"{name}[{first}, {b}] = {value.text}  base {base.name}  unique }}",
         tensor,
     )
