@@ -1,5 +1,5 @@
 # The one entry point. Every target sets up what it needs first.
-.PHONY: setup build test golden check ci format clean long-differential
+.PHONY: setup build test golden check ci format clean long-differential long-mutations long-fuzz
 
 setup: ## everything that building, testing and checking needs
 	@bash scripts/setup.sh development
@@ -15,6 +15,10 @@ ci: ## check and test
 	@bash scripts/ci.sh
 long-differential: ## 20,000 random programs, executors against NumPy: minutes
 	@bash scripts/long/differential.sh
+long-mutations: ## 100,000 random mutations of programs, under the sanitizers
+	@bash scripts/long/mutations.sh
+long-fuzz: ## an hour of fuzzing, under the sanitizers
+	@bash scripts/long/fuzz.sh
 format: ## format all code
 	@bash scripts/format.sh
 clean: ## remove what was built; .solar (the environment) stays

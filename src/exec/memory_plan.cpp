@@ -123,7 +123,7 @@ class Planner {
     for (size_t at = 0; at < count; ++at) {
       int64_t reused = 0;
       if (const auto* scatter = std::get_if<ir::Scatter>(&body[at].body))
-        reused = reused_bytes(*scatter, block.released[at]);
+        reused = takes_base(plan_, *scatter, block.released[at]) ? own_bytes(*scatter->base) : 0;
       remove(reused);
       plan_statement(body[at]);
       int64_t freed = -reused;
@@ -173,15 +173,6 @@ class Planner {
   void hold_for_test(const ir::While& loop) {
     for (const ir::Carried& one : loop.carried) use_in(loop.body, one.inside, loop.before_test);
     use_in(loop.body, loop.test, loop.before_test);
-  }
-
-  /// The bytes of a base that the scatter takes over: it is used here for the last time, and is a
-  /// whole buffer of this block.
-  int64_t reused_bytes(const ir::Scatter& scatter, const std::vector<TensorId>& released) const {
-    if (!scatter.base || !plan_.placements[index(*scatter.base)].plain) return 0;
-    if (plan_.place_in_stack[index(scatter.nest.output)]) return 0;
-    const bool last = std::find(released.begin(), released.end(), *scatter.base) != released.end();
-    return last ? own_bytes(*scatter.base) : 0;
   }
 
   void plan_statement(const Statement& statement) {
@@ -249,6 +240,21 @@ std::vector<TensorId> tensors_named(const ir::Program& program,
     }
   }
   return result;
+}
+
+bool takes_base(const MemoryPlan& plan, const ir::Scatter& scatter,
+                const std::vector<TensorId>& released) {
+  if (!scatter.base || plan.place_in_stack[index(scatter.nest.output)]) return false;
+  const Placement& base = plan.placements[index(*scatter.base)];
+  if (!base.plain) return false;
+  if (std::find(released.begin(), released.end(), *scatter.base) == released.end()) return false;
+  const auto shares = [&](TensorId id) { return plan.placements[index(id)].owner == base.owner; };
+  const ir::Kernel& nest = scatter.nest;
+  return std::none_of(nest.accesses.begin(), nest.accesses.end(),
+                      [&](const ir::Access& access) { return shares(access.tensor); }) &&
+         std::none_of(nest.atoms.begin(), nest.atoms.end(), [&](const ir::Atom& atom) {
+           return atom.kind == ir::Atom::Kind::DataRead && shares(atom.tensor);
+         });
 }
 
 std::vector<TensorId> results_of(const ir::Program& program, const std::vector<TensorId>& kept) {

@@ -205,8 +205,8 @@ Result<Done> Run::run_body(const ir::Concat& concat, const Statement&) {
   return Done{};
 }
 
-/// The output as it is before the first write. A base that is used here for the last time, and
-/// that nothing else holds, becomes the output.
+/// The output as it is before the first write. A base that may be taken, and that nothing outside
+/// holds, becomes the output.
 Result<Done> Run::find_base(const ir::Scatter& scatter) {
   const TensorId output = scatter.nest.output;
   if (!scatter.base) {
@@ -217,9 +217,7 @@ Result<Done> Run::find_base(const ir::Scatter& scatter) {
   }
   const TensorId base = *scatter.base;
   Buffer& buffer = data_[index(placement(base).owner)];
-  const bool last = std::find(released_->begin(), released_->end(), base) != released_->end();
-  if (last && placement(base).plain && !plan_.place_in_stack[index(output)] &&
-      buffer.use_count() == 1) {
+  if (takes_base(plan_, scatter, *released_) && buffer.use_count() == 1) {
     data_[index(output)] = std::move(buffer);
     return Done{};
   }

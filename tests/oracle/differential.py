@@ -263,18 +263,27 @@ def holdable(program: RandomProgram, nodes: Iterable[Node]) -> list[str]:
 
 
 def without_statements(compare: Comparison, best: RandomProgram, wrong: list[str], executor: str) -> Smaller:
-    """Takes statements away, also inside of bodies, as long as the rest still differs."""
+    """Takes statements away, also inside of bodies and functions, as long as the rest still differs."""
     changed = True
     while changed:
         changed = False
-        for nodes in fewer(best.statements):
-            trial = replace(best, statements=nodes)
-            trial = trial.with_used(nodes, set(best.outputs).union(*(node.words() for node in nodes)))
+        for trial in smaller_programs(best):
+            trial = trial.with_used(trial.statements, set(best.outputs).union(*(n.words() for n in trial.statements)))
             still = compare.still(trial, executor)
             if still:
                 best, wrong, changed = trial, still, True
                 break
     return best, wrong
+
+
+def smaller_programs(program: RandomProgram) -> Iterable[RandomProgram]:
+    for nodes in fewer(program.statements):
+        yield replace(program, statements=nodes)
+    for position, function in enumerate(program.functions):
+        for nodes in fewer(function.body):
+            functions = list(program.functions)
+            functions[position] = replace(function, body=nodes)
+            yield replace(program, functions=tuple(functions))
 
 
 def fewer(nodes: tuple[Node, ...]) -> Iterable[tuple[Node, ...]]:

@@ -167,6 +167,13 @@ def sigmoid(x: Array) -> Array:
         return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x))))
 
 
+def log_gamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # a pole
+        return math.inf
+
+
 def by_element(function: Callable[[float], float]) -> Callable[[Array], Array]:
     def apply(x: Array) -> Array:
         x = np.asarray(x)
@@ -191,7 +198,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,
     "sinh": np.sinh, "cosh": np.cosh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
-    "erf": by_element(math.erf), "lgamma": by_element(math.lgamma), "sigmoid": sigmoid, "floor": np.floor,
+    "erf": by_element(math.erf), "lgamma": by_element(log_gamma), "sigmoid": sigmoid, "floor": np.floor,
     "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "abs": np.abs, "sign": np.sign, "min": folded(np.minimum),
     "max": folded(np.maximum), "fmin": np.fmin, "fmax": np.fmax, "pow": power, "atan2": np.arctan2, "isnan": np.isnan,
     "isinf": np.isinf, "bitand": np.bitwise_and, "bitor": np.bitwise_or, "bitxor": np.bitwise_xor,

@@ -92,6 +92,14 @@ program attention(input q: f32[B, H, S, D], input k: f32[B, H, S, D], input v: f
   kernel u: f32[B, H, S, D] { for b:B, h:H, i:S, d:D, j:S where j <= i   u[b,h,i,d] += p[b,h,i,j] * v[b,h,j,d] }
 }
 """,
+    "scatter": """
+program scatter(input x: f32[N], input i: i64[N]) -> (y, z) {
+  dims N = 6
+  kernel b: f32[N] { for n:N   b[n] = 2 * x[n] }
+  scatter y: f32[N] { for n:N   y[i[n]] += b[N - 1 - n]   base b }
+  scatter z: f32[N] { for n:N   z[i[n]] max= x[n]   base y }
+}
+""",
     "functions": """
 fn soft<*L, N, type T>(x: T[*L, N]) -> (y) {
   kernel m: T[*L] { for *l:*L, n:N   m[*l] max= x[*l, n] }

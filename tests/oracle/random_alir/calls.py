@@ -7,7 +7,7 @@ import numpy as np
 from ..numpy_values import widened
 from .control import Statements
 from .scope import Extent, RetryError, Scope, Tensor
-from .tree import Node
+from .tree import Node, OwnFunction
 
 DIM_NAMES = ("N", "M", "K", "P", "Q", "R")
 
@@ -73,11 +73,9 @@ def own_function(scope: Scope, statements: Statements) -> Node:
     if types:
         generics.append("type T")
     listed = ", ".join(f"{p.name}: {p.type_text(plain_types(inner, lead, p))}" for p in parameters)
-    text = f"fn {name}<{', '.join(generics)}>({listed}) -> ({', '.join(r.name for r in results)}) {{\n"
-    if not generics:
-        text = text.replace("<>", "")
-    text += "".join(node.render("  ") for node in body) + "}\n"
-    scope.shared.functions.append(text)
+    angled = f"<{', '.join(generics)}>" if generics else ""
+    head = f"fn {name}{angled}({listed}) -> ({', '.join(r.name for r in results)})"
+    scope.shared.functions.append(OwnFunction(name, head, tuple(body)))
     scope.shared.used.add("own-function")
     shaped = [replace(r, shape=outer_shape(r, pack), name=r.name) for r in results]
     signature = Signature(name, tuple(arguments), tuple(shaped))

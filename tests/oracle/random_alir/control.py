@@ -72,11 +72,11 @@ def start_values(scope: Scope, carried: list[Tensor], before: list[Node]) -> lis
     given = []
     for tensor in carried:
         if not tensor.shape and scope.chance(0.4):
-            choices = {"bool": ["true", "false"]}.get(tensor.element)
-            if choices is None:
-                choices = ["0", "1", "2.0"] if tensor.element in FLOATS else ["0", "3"]
-            given.append(scope.random.choice(choices))
-            continue
+            # Without a declared type of the next value, a literal is f32, i64 or bool.
+            plain = {"bool": ["true", "false"], "f32": ["0.0", "2.0"], "i64": ["0", "3"]}.get(tensor.element)
+            if plain or scope.chance(0.1):
+                given.append(scope.random.choice(plain or (["0", "2.0"] if tensor.element in FLOATS else ["0", "3"])))
+                continue
         given += values_for(scope, [tensor], 0, before)
     return given
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..numpy_values import FLOATS, INTEGERS
 from .facts import Fact
-from .tree import Node
+from .tree import Node, OwnFunction
 
 NUMBERS = (*FLOATS, *INTEGERS)
 ELEMENTS = (*NUMBERS, "bool")
@@ -57,7 +57,7 @@ class Shared:
     random: random.Random
     features: frozenset[str]
     names: int = 0
-    functions: list[str] = field(default_factory=list)
+    functions: list[OwnFunction] = field(default_factory=list)
     signatures: list[Any] = field(default_factory=list)
     used: set[str] = field(default_factory=set)  # features that the program has
     errors: dict[str, Tensor] = field(default_factory=dict)  # every tensor by name

@@ -36,6 +36,19 @@ class Node:
 
 
 @dataclass(frozen=True)
+class OwnFunction:
+    name: str
+    head: str  # `fn NAME<..>(..) -> (..)`
+    body: tuple[Node, ...]
+
+    def render(self) -> str:
+        return f"{self.head} {{\n{''.join(node.render('  ') for node in self.body)}}}\n"
+
+    def words(self) -> set[str]:
+        return set(WORD.findall(self.head)).union(*(node.words() for node in self.body))
+
+
+@dataclass(frozen=True)
 class Port:
     role: str
     name: str
@@ -52,7 +65,7 @@ class Port:
 class RandomProgram:
     seed: int
     dims: str
-    functions: tuple[str, ...]
+    functions: tuple[OwnFunction, ...]
     ports: tuple[Port, ...]
     statements: tuple[Node, ...]
     outputs: tuple[str, ...]
@@ -63,7 +76,7 @@ class RandomProgram:
     def text(self) -> str:
         ports = ",\n    ".join(port.render() for port in self.ports)
         body = "".join(node.render("  ") for node in self.statements)
-        used = "".join(function for function in self.functions)
+        used = "".join(function.render() for function in self.functions)
         dims = f"  dims {self.dims}\n" if self.dims else ""
         outputs = ", ".join(self.outputs)
         return f"{used}program random(\n    {ports}\n) -> ({outputs}) {{\n{dims}{body}}}\n"
@@ -84,11 +97,10 @@ class RandomProgram:
 
     def with_used(self, statements: tuple[Node, ...], wanted: set[str]) -> "RandomProgram":
         """Without functions and ports that nothing uses."""
-        kept: list[str] = []
-        for text in reversed(self.functions):  # a function calls earlier ones
-            name = WORD.findall(text)[1]
-            if name in wanted or any(name in WORD.findall(later) for later in kept):
-                kept.append(text)
+        kept: list[OwnFunction] = []
+        for function in reversed(self.functions):  # a function calls earlier ones
+            if function.name in wanted or any(function.name in later.words() for later in kept):
+                kept.append(function)
         ports = tuple(port for port in self.ports if port.name in wanted)
         return replace(self, statements=statements, functions=tuple(reversed(kept)), ports=ports or self.ports[:1])
 
