@@ -15,11 +15,40 @@ from . import alir_text, numpy_eval, tensor_bytes
 from .alir_nodes import Function
 from .numpy_values import ProgramError
 from .random_alir.program import FEATURES, generate
-from .random_alir.tree import Node, Port, RandomProgram
+from .random_alir.tree import WORD, Node, Port, RandomProgram
 
 Values = npt.NDArray[Any]
 ROOT = Path(__file__).resolve().parents[2]
 NOT_IN_FILES = ("i4", "f4e2m1")
+CONSTRUCTS = frozenset(
+    [
+        "fn",
+        "view",
+        "slice",
+        "concat",
+        "split",
+        "unbind",
+        "stack",
+        "indexed",
+        "scatter",
+        "repeat",
+        "while",
+        "if",
+        "sort",
+        "topk",
+        "argsort",
+        "unique",
+        "nonzero",
+        "update",
+        "argmax",
+        "argmin",
+        "seq",
+        "revseq",
+        "in",
+        "at",
+        "wide",
+    ]
+)
 
 
 class CrashedError(Exception):
@@ -304,7 +333,7 @@ def run(comparison: Comparison, seeds: Iterable[int], features: frozenset[str] =
             found = comparison.check(program)
         except CrashedError as crash:
             found = Difference(program, str(crash).partition(":")[0], [str(crash)])
-        comparison.counts.update(f"with {feature}" for feature in program.features)
+        comparison.counts.update(f"with `{word}`" for word in CONSTRUCTS & set(WORD.findall(program.text())))
         if found is not None:
             return found.report(*comparison.smallest(found))
     return ""

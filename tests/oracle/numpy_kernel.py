@@ -408,7 +408,7 @@ def run_ordered(nest: Nest, ordered: Loop) -> dict[str, Array]:
     nest.loops[ordered.variable] = 1
     if kernel.init is None:
         raise ProgramError("an ordered loop needs init")
-    previous = round_to(full(nest, nest.value(kernel.init), element), element, nest.scope.exact)
+    previous = full(nest, nest.value(kernel.init), element)  # not stored, and so not rounded
     steps: list[Array] = [previous] * extent
     for step in range(extent) if ordered.order == "seq" else reversed(range(extent)):
         nest.variables[ordered.variable] = np.array(step).reshape([1] * (1 + len(nest.loops)))

@@ -12,8 +12,7 @@ from .facts import BOOL, Fact
 from .scope import WEIGHTED, Extent, RetryError, Scope, Shared, Tensor
 from .tree import Node, Port, RandomProgram, constant
 
-FEATURES = frozenset(("faults",))
-ALL_FEATURES = frozenset(
+FEATURES = frozenset(
     ("repeat", "while", "if", "scatter", "ragged", "sort", "split", "stack", "runtime-slice", "compact", "faults")
 )
 NOT_IN_FILES = ("i4", "f4e2m1")  # no tensor file holds them
