@@ -19,24 +19,35 @@ int64_t saturating_mul(int64_t a, int64_t b) {
   return checked_mul(a, b).value_or((a > 0) == (b > 0) ? INT64_MAX : INT64_MIN);
 }
 
-void accumulate(DimExpr& into, const Monomial& monomial, int64_t coefficient) {
-  const auto at = into.terms.try_emplace(monomial, 0).first;
+void accumulate(DimTerms& into, const Monomial& monomial, int64_t coefficient) {
+  const auto at = into.try_emplace(monomial, 0).first;
   at->second = saturating_add(at->second, coefficient);
-  if (at->second == 0) into.terms.erase(at);
+  if (at->second == 0) into.erase(at);
 }
 
 }  // namespace
 
-int64_t DimExpr::constant() const {
-  const auto at = terms.find({});
-  return at == terms.end() ? 0 : at->second;
+const DimTerms& DimExpr::terms() const {
+  static const DimTerms zero;
+  return polynomial == nullptr ? zero : polynomial->terms;
 }
 
-DimExpr DimTable::constant(int64_t value) const {
-  DimExpr expr;
-  if (value != 0) expr.terms[{}] = value;
-  return expr;
+int64_t DimExpr::constant() const {
+  const auto at = terms().find({});
+  return at == terms().end() ? 0 : at->second;
 }
+
+DimExpr DimTable::intern(DimTerms terms) {
+  if (terms.empty()) return {};
+  return {&*polynomials_.insert(DimPolynomial{std::move(terms), {}}).first};
+}
+
+DimExpr DimTable::term(const Monomial& monomial, int64_t coefficient) {
+  if (coefficient == 0) return {};
+  return intern({{monomial, coefficient}});
+}
+
+DimExpr DimTable::constant(int64_t value) { return term({}, value); }
 
 DimExpr DimTable::atom_expr(Atom atom) {
   auto at = std::find(atoms_.begin(), atoms_.end(), atom);
@@ -44,43 +55,42 @@ DimExpr DimTable::atom_expr(Atom atom) {
     atoms_.push_back(std::move(atom));
     at = atoms_.end() - 1;
   }
-  DimExpr expr;
-  expr.terms[{static_cast<int32_t>(at - atoms_.begin())}] = 1;
-  return expr;
+  return term({static_cast<int32_t>(at - atoms_.begin())}, 1);
 }
 
 DimExpr DimTable::variable(const std::string& name) {
   const auto [at, fresh] = variable_ids_.try_emplace(name, static_cast<int32_t>(atoms_.size()));
   if (fresh) atoms_.push_back({.variable = name});
-  DimExpr expr;
-  expr.terms[{at->second}] = 1;
-  return expr;
+  return term({at->second}, 1);
 }
 
-DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) const {
-  DimExpr sum = a;
-  for (const auto& [monomial, coefficient] : b.terms) accumulate(sum, monomial, coefficient);
-  return sum;
+DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) {
+  DimTerms sum = a.terms();
+  for (const auto& [monomial, coefficient] : b.terms()) accumulate(sum, monomial, coefficient);
+  return intern(std::move(sum));
 }
 
-DimExpr DimTable::subtract(const DimExpr& a, const DimExpr& b) const {
-  DimExpr difference = a;
-  for (const auto& [monomial, coefficient] : b.terms) {
+DimExpr DimTable::subtract(const DimExpr& a, const DimExpr& b) {
+  if (a == b) return {};
+  DimTerms difference = a.terms();
+  for (const auto& [monomial, coefficient] : b.terms()) {
     accumulate(difference, monomial, saturating_mul(coefficient, -1));
   }
-  return difference;
+  return intern(std::move(difference));
 }
 
-DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) const {
-  DimExpr product;
-  for (const auto& [ma, ca] : a.terms) {
-    for (const auto& [mb, cb] : b.terms) {
+DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) {
+  if (a.is_constant() && a.constant() == 1) return b;
+  if (b.is_constant() && b.constant() == 1) return a;
+  DimTerms product;
+  for (const auto& [ma, ca] : a.terms()) {
+    for (const auto& [mb, cb] : b.terms()) {
       Monomial monomial;
       std::merge(ma.begin(), ma.end(), mb.begin(), mb.end(), std::back_inserter(monomial));
       accumulate(product, monomial, saturating_mul(ca, cb));
     }
   }
-  return product;
+  return intern(std::move(product));
 }
 
 DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
@@ -102,11 +112,11 @@ DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
   if (op == DimOp::FloorDiv && b.is_constant() && b.constant() == 1) return a;
   if (op == DimOp::FloorDiv || op == DimOp::Mod) {
     // Exact division of every term, by a constant or by one monomial.
-    if (b.terms.size() == 1) {
-      const auto& [divisor, by] = *b.terms.begin();
-      DimExpr quotient;
+    if (b.terms().size() == 1) {
+      const auto& [divisor, by] = *b.terms().begin();
+      DimTerms quotient;
       bool exact = by != 0;
-      for (const auto& [monomial, coefficient] : a.terms) {
+      for (const auto& [monomial, coefficient] : a.terms()) {
         Monomial rest;
         exact = exact && by != 0 && coefficient % by == 0 &&
                 std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end());
@@ -115,15 +125,15 @@ DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
                             std::back_inserter(rest));
         accumulate(quotient, rest, coefficient / by);
       }
-      if (exact) return op == DimOp::FloorDiv ? quotient : DimExpr{};
+      if (exact) return op == DimOp::FloorDiv ? intern(std::move(quotient)) : DimExpr{};
     }
   }
   return atom_expr({.op = op, .a = a, .b = b});
 }
 
 std::optional<std::string> DimTable::as_variable(const DimExpr& expr) const {
-  if (expr.terms.size() != 1) return std::nullopt;
-  const auto& [monomial, coefficient] = *expr.terms.begin();
+  if (expr.terms().size() != 1) return std::nullopt;
+  const auto& [monomial, coefficient] = *expr.terms().begin();
   if (coefficient != 1 || monomial.size() != 1) return std::nullopt;
   const Atom& atom = atoms_[static_cast<size_t>(monomial[0])];
   if (atom.variable.empty()) return std::nullopt;
@@ -136,7 +146,7 @@ std::vector<std::string> DimTable::variables(const DimExpr& expr) const {
   while (!pending.empty()) {
     const DimExpr* next = pending.back();
     pending.pop_back();
-    for (const auto& [monomial, coefficient] : next->terms) {
+    for (const auto& [monomial, coefficient] : next->terms()) {
       for (int32_t id : monomial) {
         const Atom& atom = atoms_[static_cast<size_t>(id)];
         if (!atom.variable.empty()) {
@@ -160,7 +170,7 @@ DimExpr DimTable::substitute(const DimExpr& expr, const std::string& variable,
                              const DimExpr& value) {
   if (!contains(expr, variable)) return expr;
   DimExpr result;
-  for (const auto& [monomial, coefficient] : expr.terms) {
+  for (const auto& [monomial, coefficient] : expr.terms()) {
     DimExpr product = constant(coefficient);
     for (int32_t id : monomial) {
       const Atom atom = atoms_[static_cast<size_t>(id)];  // a copy: the table may grow below
@@ -168,7 +178,7 @@ DimExpr DimTable::substitute(const DimExpr& expr, const std::string& variable,
       if (atom.variable == variable) {
         factor = value;
       } else if (!atom.variable.empty()) {
-        factor.terms[{id}] = 1;
+        factor = term({id}, 1);
       } else {
         factor = apply(atom.op, substitute(atom.a, variable, value),
                        substitute(atom.b, variable, value));
@@ -197,11 +207,19 @@ std::string DimTable::atom_text(int32_t id) const {
 }
 
 std::string DimTable::text(const DimExpr& expr, bool tight) const {
-  if (expr.terms.empty()) return "0";
+  if (expr.polynomial == nullptr) return "0";
+  if (!tight && !expr.polynomial->text.empty()) return expr.polynomial->text;
+  bool one_factor = false;
+  std::string text = plain_text(expr, one_factor);
+  if (tight) return one_factor ? text : "(" + text + ")";
+  return expr.polynomial->text = std::move(text);
+}
+
+std::string DimTable::plain_text(const DimExpr& expr, bool& one_factor) const {
   std::string out;
   size_t factors = 0;
   // Higher powers first, the constant last.
-  std::vector<std::pair<Monomial, int64_t>> ordered(expr.terms.begin(), expr.terms.end());
+  std::vector<std::pair<Monomial, int64_t>> ordered(expr.terms().begin(), expr.terms().end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     if ((a.second < 0) != (b.second < 0)) return b.second < 0;
     return a.first.size() > b.first.size();
@@ -222,8 +240,8 @@ std::string DimTable::text(const DimExpr& expr, bool tight) const {
     }
     out += product;
   }
-  const bool one_factor = expr.terms.size() == 1 && factors <= 1 && !out.starts_with("-");
-  return tight && !one_factor ? "(" + out + ")" : out;
+  one_factor = expr.terms().size() == 1 && factors <= 1 && !out.starts_with("-");
+  return out;
 }
 
 }  // namespace solar::ir

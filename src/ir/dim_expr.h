@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,27 +15,44 @@ namespace solar::ir {
 
 /// A product of atoms (sorted ids, repeated for powers); empty for the constant term.
 using Monomial = std::vector<int32_t>;
+/// No zero coefficient.
+using DimTerms = std::map<Monomial, int64_t>;
 
+struct DimPolynomial {
+  DimTerms terms = {};
+  mutable std::string text = {};  // once it was asked for
+
+  bool operator<(const DimPolynomial& other) const { return terms < other.terms; }
+};
+
+/// A polynomial of a table, which holds each one once: cheap to copy and to compare.
 struct DimExpr {
-  std::map<Monomial, int64_t> terms = {};  // no zero coefficient
+  const DimPolynomial* polynomial = nullptr;  // null: 0
   friend bool operator==(const DimExpr&, const DimExpr&) = default;
 
+  const DimTerms& terms() const;
   bool is_constant() const {
-    return terms.empty() || (terms.size() == 1 && terms.begin()->first.empty());
+    return polynomial == nullptr ||
+           (polynomial->terms.size() == 1 && polynomial->terms.begin()->first.empty());
   }
   int64_t constant() const;
 };
 
 enum class DimOp : uint8_t { FloorDiv, Mod, Min, Max };
 
-/// The atoms that DimExprs refer to. Grows only; expressions of different tables do not mix.
+/// What DimExprs refer to. Grows only; expressions of different tables do not mix.
 class DimTable {
  public:
+  DimTable() = default;
+  DimTable(DimTable&&) = default;
+  DimTable& operator=(DimTable&&) = default;
+
   DimExpr variable(const std::string& name);
-  DimExpr constant(int64_t value) const;
-  DimExpr add(const DimExpr& a, const DimExpr& b) const;
-  DimExpr subtract(const DimExpr& a, const DimExpr& b) const;
-  DimExpr multiply(const DimExpr& a, const DimExpr& b) const;
+  DimExpr constant(int64_t value);
+  DimExpr term(const Monomial& monomial, int64_t coefficient);
+  DimExpr add(const DimExpr& a, const DimExpr& b);
+  DimExpr subtract(const DimExpr& a, const DimExpr& b);
+  DimExpr multiply(const DimExpr& a, const DimExpr& b);
   DimExpr apply(DimOp op, const DimExpr& a, const DimExpr& b);
 
   /// The variable's name if the expression is one variable alone.
@@ -56,9 +74,13 @@ class DimTable {
     friend bool operator==(const Atom&, const Atom&) = default;
   };
   DimExpr atom_expr(Atom atom);
+  DimExpr intern(DimTerms terms);
   std::string atom_text(int32_t id) const;
+  /// `one_factor`: whether it needs no parentheses beside other factors.
+  std::string plain_text(const DimExpr& expr, bool& one_factor) const;
 
   std::vector<Atom> atoms_;
+  std::set<DimPolynomial> polynomials_;
   std::map<std::string, int32_t> variable_ids_;
 };
 

@@ -22,9 +22,14 @@ const std::unordered_set<std::string_view>& reserved_words() {
   return words;
 }
 
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+constexpr bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+
+constexpr size_t kLongestWord = 7;
+constexpr size_t kBytesPerToken = 4;  // a guess that seldom is too small
 
 class Lexer {
  public:
@@ -32,6 +37,7 @@ class Lexer {
 
   Tokens run() {
     if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    out_.tokens.reserve(text_.size() / kBytesPerToken + 1);
     while (true) {
       skip_space();
       if (at_ >= text_.size()) break;
@@ -75,34 +81,62 @@ class Lexer {
     if (is_name_start(c)) return lex_word();
     if (is_digit(c)) return lex_number();
     if (c == '`' || c == '"') return lex_quoted(c);
-    static constexpr std::array<std::string_view, 13> kLong = {
-        "->", "+=", "*=", "==", "!=", "<=", ">=", "//", "..", ":", ",", "=", "<"};
-    for (std::string_view token : kLong) {
-      if (text_.substr(at_).starts_with(token)) {
-        at_ += token.size();
-        return push(TokenKind::Punctuation, begin, at_);
-      }
+    if (const size_t length = operator_length(c, peek(1)); length > 0) {
+      at_ += length;
+      return push(TokenKind::Punctuation, begin, at_);
     }
     ++at_;
-    const bool known = std::string_view("+-*/%()[]{}>;").find(c) != std::string_view::npos;
-    if (!known) {  // one token for a whole multi-byte character
-      while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80) ++at_;
+    // One token for a whole multi-byte character.
+    while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80) ++at_;
+    push(TokenKind::Bad, begin, at_);
+  }
+
+  /// Of the punctuation that starts with `c`; 0: none does.
+  static size_t operator_length(char c, char next) {
+    switch (c) {
+      case ':':
+      case ',':
+      case '%':
+      case ';':
+      case '(':
+      case ')':
+      case '[':
+      case ']':
+      case '{':
+      case '}':
+        return 1;
+      case '-':
+        return next == '>' ? 2 : 1;
+      case '/':
+        return next == '/' ? 2 : 1;
+      case '+':
+      case '*':
+      case '=':
+      case '<':
+      case '>':
+        return next == '=' ? 2 : 1;
+      case '!':
+        return next == '=' ? 2 : 0;
+      case '.':
+        return next == '.' ? 2 : 0;
+      default:
+        return 0;
     }
-    push(known ? TokenKind::Punctuation : TokenKind::Bad, begin, at_);
   }
 
   void lex_word() {
     const size_t begin = at_;
     while (is_name_part(peek())) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
-    static constexpr std::array<std::string_view, 6> kAssigning = {"max", "min",    "and",
-                                                                   "or",  "argmax", "argmin"};
-    if (peek() == '=' && peek(1) != '=' &&
-        std::find(kAssigning.begin(), kAssigning.end(), word) != kAssigning.end()) {
-      ++at_;
-      return push(TokenKind::Punctuation, begin, at_);
+    if (peek() == '=' && peek(1) != '=') {
+      static constexpr std::array<std::string_view, 6> kAssigning = {"max", "min",    "and",
+                                                                     "or",  "argmax", "argmin"};
+      if (std::find(kAssigning.begin(), kAssigning.end(), word) != kAssigning.end()) {
+        ++at_;
+        return push(TokenKind::Punctuation, begin, at_);
+      }
     }
-    push(reserved_words().contains(word) ? TokenKind::Keyword : TokenKind::Name, begin, at_);
+    push(is_reserved(word) ? TokenKind::Keyword : TokenKind::Name, begin, at_);
   }
 
   void lex_number() {
@@ -155,6 +189,8 @@ class Lexer {
 
 Tokens lex(std::string_view text) { return Lexer(text).run(); }
 
-bool is_reserved(std::string_view word) { return reserved_words().contains(word); }
+bool is_reserved(std::string_view word) {
+  return word.size() <= kLongestWord && reserved_words().contains(word);
+}
 
 }  // namespace solar::ir

@@ -24,8 +24,11 @@ class ParserBase {
     return at < lexed_.tokens.size() ? lexed_.tokens[at] : lexed_.tokens.back();
   }
   const Token& advance();
-  bool at(std::string_view text) const;
-  bool at_word(std::string_view text) const { return at(text); }
+  bool at(std::string_view text) const {
+    const Token& token = peek();
+    return token.text == text &&
+           (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword);
+  }
   bool accept(std::string_view text);
   /// The expected punctuation or keyword, or a syntax error naming it.
   const Token& expect(std::string_view text, const char* where);

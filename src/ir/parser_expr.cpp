@@ -50,12 +50,6 @@ const Token& ParserBase::advance() {
   return token;
 }
 
-bool ParserBase::at(std::string_view text) const {
-  const Token& token = peek();
-  return (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword) &&
-         token.text == text;
-}
-
 bool ParserBase::accept(std::string_view text) {
   if (!at(text)) return false;
   ++at_;

@@ -79,15 +79,12 @@ class Solver {
     const DimExpr difference = table_.subtract(a, b);
     std::optional<std::string> best;
     DimExpr value;
-    for (const auto& [monomial, coefficient] : difference.terms) {
+    for (const auto& [monomial, coefficient] : difference.terms()) {
       if (coefficient != 1 && coefficient != -1) continue;
-      DimExpr alone;
-      alone.terms[monomial] = 1;
+      const DimExpr alone = table_.term(monomial, 1);
       const auto name = table_.as_variable(alone);
       if (!name || !order_.contains(*name) || (best && order_[*best] > order_[*name])) continue;
-      DimExpr term;
-      term.terms[monomial] = coefficient;
-      DimExpr rest = table_.subtract(difference, term);
+      DimExpr rest = table_.subtract(difference, table_.term(monomial, coefficient));
       if (table_.contains(rest, *name)) continue;
       if (coefficient == 1) rest = table_.subtract(DimExpr{}, rest);
       best = name;
