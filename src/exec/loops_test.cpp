@@ -141,7 +141,7 @@ TEST(Loops, TheStepLimit) {
   const Diagnostic problem = failure(kCount, {{"n", tensor(I64, {}, {6})}});
   EXPECT_EQ(problem.kind, DiagnosticKind::StepLimit);
   EXPECT_NE(problem.message.find("5 steps"), std::string::npos) << problem.message;
-  EXPECT_NE(problem.message.find("`go`"), std::string::npos) << problem.message;
+  EXPECT_NE(problem.message.find("`c.go`"), std::string::npos) << problem.message;
 }
 
 constexpr const char* kBranches = R"(program p(input x: f32[N, M], input p: bool[]) -> (w, v) {

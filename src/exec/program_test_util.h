@@ -52,7 +52,7 @@ inline ::testing::AssertionResult near(const TensorData& actual, const TensorDat
   for (int64_t i = 0; i < actual.count(); ++i) {
     const double a = actual.get(i), b = expected.get(i);
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    const double tolerance = 16 * ir::epsilon(actual.type()) * std::max(1.0, std::fabs(b));
+    const double tolerance = 64 * ir::epsilon(actual.type()) * std::max(1.0, std::fabs(b));
     if (std::fabs(a - b) <= tolerance) continue;
     return ::testing::AssertionFailure() << "element " << i << ": " << a << ", expected " << b;
   }
