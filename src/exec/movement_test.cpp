@@ -132,6 +132,16 @@ TEST(Scatter, ACacheGrowsInPlace) {
   EXPECT_EQ(predict_peak_bytes(verified(text)), (15 + 24) * 4 + 5 * 8 + 15 * 4 + 24 * 4 + 24 / 8);
 }
 
+TEST(Scatter, ABaseThatIsReadToo) {
+  const auto out = run_checked(R"(program p(input x: i64[N]) -> (y) {
+    dims N = 4
+    kernel b: i64[N] { for i:N  b[i] = x[i] + 1 }
+    scatter y: i64[N] { for i:N  y[b[i]] += b[N - 1 - i]  base donated b }
+  })",
+                               {{"x", ids({0, 2, 1, -1})}});
+  EXPECT_EQ(values(out.outputs[0]), (Values{1 + 1, 3 + 0, 2 + 3, 0 + 2}));
+}
+
 TEST(Ragged, CsrTimesDense) {
   const std::string text =
       R"(program csr(input ptr: i64[M + 1], input col: i64[NNZ], input val: f32[NNZ], input x: f32[K, N]) -> (y, v, m, c) {

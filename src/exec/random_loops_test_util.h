@@ -105,12 +105,12 @@ class LoopsGenerator {
   static std::string loops(const std::vector<int64_t>& shape) {
     std::string result;
     for (size_t i = 0; i < shape.size(); ++i)
-      result += fmt::format("{}i{}:{}", i == 0 ? "for " : ", ", i, shape[i]);
+      result += fmt::format("{}l{}:{}", i == 0 ? "for " : ", ", i, shape[i]);
     return result;
   }
   static std::string subscripts(size_t rank) {
     std::string result;
-    for (size_t i = 0; i < rank; ++i) result += fmt::format("{}i{}", i == 0 ? "" : ", ", i);
+    for (size_t i = 0; i < rank; ++i) result += fmt::format("{}l{}", i == 0 ? "" : ", ", i);
     return result;
   }
   /// A value of the type, small.
@@ -189,9 +189,9 @@ class LoopsGenerator {
     const Visible made = {name("r"), a.type, {a.shape.begin() + 1, a.shape.end()}};
     std::string target;
     for (size_t i = 1; i < a.shape.size(); ++i)
-      target += fmt::format("{}i{}", i == 1 ? "" : ", ", i);
+      target += fmt::format("{}l{}", i == 1 ? "" : ", ", i);
     const std::string guard =
-        chance(0.3) ? fmt::format(" where i0 != {}", step_or(between(0, 2))) : "";
+        chance(0.3) ? fmt::format(" where l0 != {}", step_or(between(0, 2))) : "";
     return add(fmt::format("{}kernel {}: {} {{ {}{}  {}[{}] {} {}[{}] init {} }}\n", indent,
                            made.name, typed(made), loops(a.shape), guard, made.name, target,
                            chance(0.5) ? "+=" : "max=", a.name, subscripts(a.shape.size()),
@@ -256,7 +256,7 @@ class LoopsGenerator {
     const Visible a = with_axis();
     Visible made = {name("v"), a.type, {a.shape.rbegin(), a.shape.rend()}};
     std::vector<std::string> in, out;
-    for (size_t i = 0; i < a.shape.size(); ++i) in.push_back(fmt::format("i{}", i));
+    for (size_t i = 0; i < a.shape.size(); ++i) in.push_back(fmt::format("l{}", i));
     out.assign(in.rbegin(), in.rend());
     std::string target = fmt::format("{}", fmt::join(out, ", "));
     if (a.shape.size() > 1 && chance(0.5)) {
@@ -294,15 +294,15 @@ class LoopsGenerator {
     Visible made = {name("w"), base.type, base.shape};
     std::vector<int64_t> over = base.shape;
     over[0] = at.shape[0];
-    std::string target = fmt::format("{}[i0]", at.name);
+    std::string target = fmt::format("{}[l0]", at.name);
     if (!chance(0.1)) target = fmt::format("max(min({}, {}), 0)", target, base.shape[0] - 1);
-    for (size_t i = 1; i < over.size(); ++i) target += fmt::format(", i{}", i);
-    const std::string value = base.type == "i64" ? fmt::format("i0 + {}", step_or(1))
-                                                 : fmt::format("f32(i0 - {})", step_or(2));
+    for (size_t i = 1; i < over.size(); ++i) target += fmt::format(", l{}", i);
+    const std::string value = base.type == "i64" ? fmt::format("l0 + {}", step_or(1))
+                                                 : fmt::format("f32(l0 - {})", step_or(2));
     const char* op = std::array{"+=", "max=", "min=", "="}[static_cast<size_t>(between(0, 3))];
     return add(fmt::format("{}{}scatter {}: {} {{ {}{}  {}[{}] {} {}  base {}{}{} }}\n", text,
                            indent, made.name, typed(made), loops(over),
-                           chance(0.3) ? fmt::format(" where {}[i0] != 1", at.name) : "", made.name,
+                           chance(0.3) ? fmt::format(" where {}[l0] != 1", at.name) : "", made.name,
                            target, op, value, chance(0.5) ? "donated " : "", base.name,
                            op[0] == '=' ? "  unique" : ""),
                made);
@@ -317,8 +317,8 @@ class LoopsGenerator {
     Visible made = {name("g"), a.type, {rows}};
     std::string more, at = "j";
     for (size_t i = 1; i < a.shape.size(); ++i) {
-      more += fmt::format(", i{}:{}", i, a.shape[i]);
-      at += fmt::format(", i{}", i);
+      more += fmt::format(", l{}:{}", i, a.shape[i]);
+      at += fmt::format(", l{}", i);
     }
     if (chance(0.3)) {
       made.shape.push_back(a.shape[0]);
@@ -341,9 +341,9 @@ class LoopsGenerator {
     const Visible a = with_axis();
     Visible made = {name("e"), a.type, a.shape};
     made.shape[0] = at.shape[0];
-    std::string from = fmt::format("{}[i0]", at.name);
+    std::string from = fmt::format("{}[l0]", at.name);
     if (!chance(0.1)) from = fmt::format("max(min({}, {}), 0)", from, a.shape[0] - 1);
-    for (size_t i = 1; i < a.shape.size(); ++i) from += fmt::format(", i{}", i);
+    for (size_t i = 1; i < a.shape.size(); ++i) from += fmt::format(", l{}", i);
     return add(fmt::format("{}{}indexed {}: {} {{ {}  {}[{}] = {}[{}] }}\n", text, indent,
                            made.name, typed(made), loops(made.shape), made.name,
                            subscripts(made.shape.size()), a.name, from),
