@@ -100,11 +100,12 @@ Result<Done> Run::run_block(const std::vector<Statement>& body, size_t begin, si
   return Done{};
 }
 
-/// In a loop, only when another thousandth is done.
+/// In a loop, only now and then.
 void Run::report_points(int64_t done) {
+  constexpr int64_t kPoints = 1 << 22;
   done_points_ = done;
   if (!options_.progress) return;
-  if (depth_ > 0 && done - reported_points_ <= all_points_ / 1000) return;
+  if (depth_ > 0 && done - reported_points_ <= std::min(all_points_ / 1000, kPoints)) return;
   reported_points_ = done;
   options_.progress(done, all_points_);
 }
