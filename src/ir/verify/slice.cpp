@@ -124,12 +124,15 @@ class SliceChecker {
     return result;
   }
 
-  /// The bound's values over all steps; exact where it can be enumerated.
-  Interval range(const Linear& value) const {
+  /// The bound's values over all steps: an interval if it is within 0 .. `high`, else exact where
+  /// that can be enumerated.
+  Interval range(const Linear& value, int64_t high) const {
     const std::vector<Guard> none;
     const RangeProver prover(bounds_.loops, bounds_.atoms, none, context_.program.steps);
-    if (const auto exact = prover.enumerate(value, kMaxEnumerated)) return exact->interval;
-    return prover.range(value);
+    const Interval interval = prover.range(value);
+    if (value.terms.empty() || (interval.low >= 0 && interval.high <= high)) return interval;
+    const auto exact = prover.enumerate(value, kMaxEnumerated);
+    return exact ? exact->interval : interval;
   }
 
   bool read_item(const ast::SliceItem& item) {
@@ -146,7 +149,7 @@ class SliceChecker {
       if (!found) return false;
       start = *found;
     }
-    const Interval begin = range(start.linear);
+    const Interval begin = range(start.linear, whole.value - 1);
     if (begin.low < 0 || begin.high >= whole.value) {
       return bad(item.span,
                  start.steps
@@ -162,7 +165,7 @@ class SliceChecker {
       strides_.push_back(0);
       return true;
     }
-    return read_range(item, start, begin, whole, axis);
+    return read_range(item, start, whole, axis);
   }
 
   /// A plain step variable over the whole axis ties the two extents together.
@@ -172,8 +175,8 @@ class SliceChecker {
     if (extent != nullptr && extent->value == whole.value) context_.equal(*extent, whole, span);
   }
 
-  bool read_range(const ast::SliceItem& item, const Bound& start, const Interval& begin,
-                  const DimValue& whole, size_t axis) {
+  bool read_range(const ast::SliceItem& item, const Bound& start, const DimValue& whole,
+                  size_t axis) {
     Bound stop = {whole, constant(whole.value), false};
     if (item.stop) {
       const auto found = bound(*item.stop);
@@ -198,6 +201,7 @@ class SliceChecker {
                  "both bounds move together: `x[t : t + K]`");
     }
     const int64_t length = difference.constant;
+    const Interval begin = range(start.linear, whole.value - length);
     if (length < 1 || begin.high + length > whole.value) {
       return bad(
           item.span,
