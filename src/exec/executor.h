@@ -57,6 +57,11 @@ class Executor {
 
 std::unique_ptr<Executor> interpreter();
 
+/// The interpreter, with kernels that are worth it compiled and kept for later runs. Sums and
+/// products are taken in another order, math functions differ by a few ulp (docs/performance.md).
+/// Where LLVM cannot be had, it is the interpreter.
+std::unique_ptr<Executor> jit();
+
 /// Bytes of the buffers alive at once at worst: inputs and constants throughout, every value from
 /// the statement that defines it to its last use, outputs and kept tensors to the end. Views share
 /// their tensor's buffer where strides can express them. Saturates at INT64_MAX. Work buffers (a

@@ -126,7 +126,7 @@ Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golde
   run_options.memory_limit = options.full_bytes;
   run_options.cancel = options.cancel;
   SOLAR_TRY(const exec::Outputs outputs,
-            exec::interpreter()->run(program, inputs_of(*program, golden.tensors), run_options));
+            exec::jit()->run(program, inputs_of(*program, golden.tensors), run_options));
   auto pairs = pair_up(*program, golden.tensors, outputs);
   if (!pairs) {
     outcome.status = "failed";

@@ -14,6 +14,7 @@ struct Options {
   std::string inputs;
   std::string out;
   std::vector<std::string> bindings;
+  std::string executor = "jit";
   double memory_gib = 10;
 };
 
@@ -31,7 +32,8 @@ int run_file(const Options& options) {
     exec::RunOptions run_options;
     run_options.cancel = env.cancel;
     run_options.memory_limit = static_cast<int64_t>(options.memory_gib * 0x1p30);
-    SOLAR_TRY(exec::Outputs outputs, exec::interpreter()->run(program, inputs, run_options));
+    const auto executor = options.executor == "jit" ? exec::jit() : exec::interpreter();
+    SOLAR_TRY(exec::Outputs outputs, executor->run(program, inputs, run_options));
     exec::NamedTensors named = std::move(outputs.states);
     for (size_t i = 0; i < outputs.outputs.size(); ++i)
       named[program->output_names[i]] = outputs.outputs[i];
@@ -57,6 +59,8 @@ void add_run(CLI::App& app, Run& run) {
   command->add_option("-o,--out", options->out,
                       "file for the outputs (default: print their first elements)");
   command->add_option("--bind", options->bindings, "set a free dim: D=N")->delimiter(',');
+  command->add_option("--executor", options->executor, "how: jit (default) or interpreter")
+      ->check(CLI::IsMember({"jit", "interpreter"}));
   add_memory_limit(*command, options->memory_gib);
   command->footer("example: solar run softmax.alir --inputs x.npz -o y.npz");
   command->callback([&run, options] { run = [options] { return run_file(*options); }; });

@@ -1,0 +1,108 @@
+#include "exec/jit/engine.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "exec/contraction_plan.h"
+#include "exec/executor.h"
+#include "exec/jit/blas.h"
+#include "exec/jit/emit.h"
+#include "exec/jit/gemm.h"
+
+namespace solar::exec::native {
+namespace {
+
+constexpr int64_t kPointsAlone = 1 << 15;     // not worth waking other threads
+constexpr int64_t kPointsPerChunk = 1 << 17;  // between looks at the cancel flag
+constexpr KernelResult kNotApplicable = {KernelStatus::NotApplicable, {}};
+
+KernelResult run_compiled(const CompiledKernel& kernel, const Nest& nest,
+                          const RunContext& context) {
+  const LoopOrder& order = kernel.order;
+  const std::vector<void*> pointers = pointers_of(nest);
+  const std::vector<int64_t> constants = constants_of(nest);
+  std::atomic<bool> bad = false;
+  const int64_t share = std::max<int64_t>(order.tasks / (4 * context.team->size()), 1);
+  TaskQueue queue(order.tasks,
+                  std::clamp<int64_t>(kPointsPerChunk / order.points_per_task, 1, share));
+  const auto work = [&](int member) {
+    while (!context.cancelled() && !bad) {
+      const TaskQueue::Chunk chunk = queue.next();
+      if (chunk.begin == chunk.end) break;
+      if (kernel.function(pointers.data(), constants.data(), chunk.begin, chunk.end) != 0)
+        bad = true;
+      if (member == 0 && context.finished)
+        context.finished((chunk.end - chunk.begin) * order.points_per_task);
+    }
+  };
+  if (order.tasks == 1 || order.tasks * order.points_per_task <= kPointsAlone) {
+    work(0);
+  } else {
+    context.team->run(work);
+  }
+  if (context.cancelled()) return {KernelStatus::Cancelled, {}};
+  // A subscript left its axis, perhaps only in a branch that is not taken: the interpreter knows.
+  return bad ? kNotApplicable : KernelResult{};
+}
+
+class Engine final : public KernelEngine {
+ public:
+  Engine(std::shared_ptr<KernelStore> store, const Options& options)
+      : store_(std::move(store)), options_(options) {}
+
+  KernelResult run(const Nest& nest, const RunContext& context) override {
+    CompiledKernel& kernel = store_->entry(nest);
+    if (kernel.refused || kernel.interpreted) return kNotApplicable;
+    if (kernel.function == nullptr && kernel.gemm == nullptr) {
+      kernel.points_interpreted += loop_points(nest);
+      if (kernel.points_interpreted < options_.compile_after) return kNotApplicable;
+      if (!kernel.planned) plan(nest, kernel, context.team->size());
+      if (kernel.interpreted) return kNotApplicable;
+      if (kernel.gemm == nullptr) store_->prepare(nest, kernel);
+      if (kernel.refused) return kNotApplicable;
+    }
+    if (kernel.gemm != nullptr) return run_gemm(*kernel.gemm, nest, context);
+    return run_compiled(kernel, nest, context);
+  }
+
+ private:
+  void plan(const Nest& nest, CompiledKernel& kernel, int threads) {
+    kernel.planned = true;
+    std::shared_ptr<GemmPlan> gemm;
+    if (options_.library && Blas::get() != nullptr) gemm = plan_gemm(nest, threads);
+    if (gemm && pack_with(gemm->rows) && pack_with(gemm->columns)) {
+      kernel.gemm = std::move(gemm);
+    } else {
+      kernel.interpreted = options_.library && plan_contraction(nest, threads, false).has_value();
+    }
+  }
+
+  bool pack_with(Factor& factor) {
+    if (!factor.packed()) return true;
+    factor.compiled = &store_->entry(factor.pack);
+    store_->prepare(factor.pack, *factor.compiled);
+    return factor.compiled->function != nullptr;
+  }
+
+  std::shared_ptr<KernelStore> store_;
+  Options options_;
+};
+
+}  // namespace
+
+MakeEngine make_engines(const Options& options, std::shared_ptr<KernelStore> store) {
+  if (!store) store = std::make_shared<KernelStore>(options.cache_folder);
+  return [options, store](const ir::Program&) { return std::make_unique<Engine>(store, options); };
+}
+
+}  // namespace solar::exec::native
+
+namespace solar::exec {
+
+std::unique_ptr<Executor> jit() {
+  // One store for the process, as machine code lives as long as it does.
+  static const MakeEngine make_engine = native::make_engines({});
+  return std::make_unique<Interpreter>(make_engine);
+}
+
+}  // namespace solar::exec
