@@ -83,8 +83,10 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     torch.set_grad_enabled(False)
     print(f"{options.threads} threads, medians of {options.rounds} interleaved rounds, milliseconds\n")
-    print("| kernel | solar | torch | Numba | solar / torch | solar / Numba | interpreter "
-          "| compile: solar | Numba | ratio |")
+    print(
+        "| kernel | solar | torch | Numba | solar / torch | solar / Numba | interpreter "
+        "| compile: solar | Numba | ratio |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         server = Server(options.server, options.threads, folder)
@@ -118,9 +120,16 @@ def main() -> None:
             compile_solar = max(first - (solar or 0), 0)
             compile_numba = max(numba_first - other, 0) if numba_first and other else None
             cells = [
-                case.name, milliseconds(solar), milliseconds(peer), milliseconds(other), ratio(solar, peer),
-                ratio(solar, other), milliseconds(middle["interpreter"]), milliseconds(compile_solar),
-                milliseconds(compile_numba), ratio(compile_solar, compile_numba),
+                case.name,
+                milliseconds(solar),
+                milliseconds(peer),
+                milliseconds(other),
+                ratio(solar, peer),
+                ratio(solar, other),
+                milliseconds(middle["interpreter"]),
+                milliseconds(compile_solar),
+                milliseconds(compile_numba),
+                ratio(compile_solar, compile_numba),
             ]
             print("| " + " | ".join(cells) + " |", flush=True)
 

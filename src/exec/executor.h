@@ -57,10 +57,14 @@ class Executor {
 
 std::unique_ptr<Executor> interpreter();
 
-/// The interpreter, with kernels that are worth it compiled and kept for later runs. Sums and
-/// products are taken in another order, math functions differ by a few ulp (docs/performance.md).
-/// Where LLVM cannot be had, it is the interpreter.
-std::unique_ptr<Executor> jit();
+/// Which kernels are compiled: those that have enough points to be worth it, or all of them, for
+/// tests.
+enum class Compile : uint8_t { Worthwhile, Everything };
+
+/// The interpreter with compiled kernels, which are kept for later runs. Sums and products are
+/// taken in another order, math functions differ by a few ulp (docs/performance.md). Where LLVM
+/// cannot be had, it is the interpreter.
+std::unique_ptr<Executor> jit(Compile which = Compile::Worthwhile);
 
 /// Bytes of the buffers alive at once at worst: inputs and constants throughout, every value from
 /// the statement that defines it to its last use, outputs and kept tensors to the end. Views share

@@ -53,7 +53,7 @@ struct Nest {
   std::vector<NestAccess> accesses = {};
   DataRef output = {}, second_output = {};
   std::vector<int64_t> output_strides = {}, second_strides = {};  // per loop
-  std::shared_ptr<void> prepared = {};  // an engine's own, between runs of this nest
+  mutable std::shared_ptr<void> prepared = {};  // an engine's own, between runs of this nest
 };
 
 using FindData = std::function<DataRef(ir::TensorId)>;

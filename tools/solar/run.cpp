@@ -32,7 +32,9 @@ int run_file(const Options& options) {
     exec::RunOptions run_options;
     run_options.cancel = env.cancel;
     run_options.memory_limit = static_cast<int64_t>(options.memory_gib * 0x1p30);
-    const auto executor = options.executor == "jit" ? exec::jit() : exec::interpreter();
+    const auto executor = options.executor == "interpreter" ? exec::interpreter()
+                          : options.executor == "compiled"  ? exec::jit(exec::Compile::Everything)
+                                                            : exec::jit();
     SOLAR_TRY(exec::Outputs outputs, executor->run(program, inputs, run_options));
     exec::NamedTensors named = std::move(outputs.states);
     for (size_t i = 0; i < outputs.outputs.size(); ++i)
@@ -59,8 +61,10 @@ void add_run(CLI::App& app, Run& run) {
   command->add_option("-o,--out", options->out,
                       "file for the outputs (default: print their first elements)");
   command->add_option("--bind", options->bindings, "set a free dim: D=N")->delimiter(',');
-  command->add_option("--executor", options->executor, "how: jit (default) or interpreter")
-      ->check(CLI::IsMember({"jit", "interpreter"}));
+  command
+      ->add_option("--executor", options->executor,
+                   "jit (default: compiles what is worth it), compiled (everything) or interpreter")
+      ->check(CLI::IsMember({"jit", "compiled", "interpreter"}));
   add_memory_limit(*command, options->memory_gib);
   command->footer("example: solar run softmax.alir --inputs x.npz -o y.npz");
   command->callback([&run, options] { run = [options] { return run_file(*options); }; });

@@ -108,6 +108,10 @@ std::vector<void*> pointers_of(const Nest& nest) {
 std::vector<int64_t> constants_of(const Nest& nest) {
   std::vector<int64_t> result;
   for (const NestAccess& access : nest.accesses) result.push_back(access.position.constant);
+  for (const ir::Atom& atom : nest.atoms) {
+    if (atom.kind == ir::Atom::Kind::Step)
+      result.push_back(nest.steps[static_cast<size_t>(atom.step)]);
+  }
   return result;
 }
 

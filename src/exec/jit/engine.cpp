@@ -12,8 +12,9 @@
 namespace solar::exec::native {
 namespace {
 
-constexpr int64_t kPointsAlone = 1 << 15;     // not worth waking other threads
-constexpr int64_t kPointsPerChunk = 1 << 17;  // between looks at the cancel flag
+constexpr int64_t kPointsAlone = 1 << 15;        // not worth waking other threads
+constexpr int64_t kPointsPerChunk = 1 << 17;     // between looks at the cancel flag
+constexpr int64_t kLongTask = int64_t{1} << 31;  // could not be cancelled for too long
 constexpr KernelResult kNotApplicable = {KernelStatus::NotApplicable, {}};
 
 KernelResult run_compiled(const CompiledKernel& kernel, const Nest& nest,
@@ -51,13 +52,15 @@ class Engine final : public KernelEngine {
       : store_(std::move(store)), options_(options) {}
 
   KernelResult run(const Nest& nest, const RunContext& context) override {
-    CompiledKernel& kernel = store_->entry(nest);
+    if (nest.has_ragged) return kNotApplicable;
+    CompiledKernel& kernel = entry(nest);
     if (kernel.refused || kernel.interpreted) return kNotApplicable;
     if (kernel.function == nullptr && kernel.gemm == nullptr) {
       kernel.points_interpreted += loop_points(nest);
       if (kernel.points_interpreted < options_.compile_after) return kNotApplicable;
       if (!kernel.planned) plan(nest, kernel, context.team->size());
       if (kernel.interpreted) return kNotApplicable;
+      if (kernel.gemm == nullptr && kernel.order.points_per_task > kLongTask) return kNotApplicable;
       if (kernel.gemm == nullptr) store_->prepare(nest, kernel);
       if (kernel.refused) return kNotApplicable;
     }
@@ -66,10 +69,20 @@ class Engine final : public KernelEngine {
   }
 
  private:
+  /// A nest that runs again is looked up once.
+  CompiledKernel& entry(const Nest& nest) {
+    if (!nest.prepared) {
+      nest.prepared = std::shared_ptr<void>(store_, &store_->entry(nest));
+    }
+    return *static_cast<CompiledKernel*>(nest.prepared.get());
+  }
+
   void plan(const Nest& nest, CompiledKernel& kernel, int threads) {
     kernel.planned = true;
     std::shared_ptr<GemmPlan> gemm;
-    if (options_.library && Blas::get() != nullptr) gemm = plan_gemm(nest, threads);
+    if (options_.library && Blas::get() != nullptr) {
+      gemm = plan_gemm(nest, threads, options_.compile_after == 0);
+    }
     if (gemm && pack_with(gemm->rows) && pack_with(gemm->columns)) {
       kernel.gemm = std::move(gemm);
     } else {
@@ -99,10 +112,12 @@ MakeEngine make_engines(const Options& options, std::shared_ptr<KernelStore> sto
 
 namespace solar::exec {
 
-std::unique_ptr<Executor> jit() {
+std::unique_ptr<Executor> jit(Compile which) {
   // One store for the process, as machine code lives as long as it does.
-  static const MakeEngine make_engine = native::make_engines({});
-  return std::make_unique<Interpreter>(make_engine);
+  static const auto store = std::make_shared<native::KernelStore>(native::default_cache_folder());
+  native::Options options;
+  if (which == Compile::Everything) options.compile_after = 0;
+  return std::make_unique<Interpreter>(native::make_engines(options, store));
 }
 
 }  // namespace solar::exec

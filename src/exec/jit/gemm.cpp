@@ -96,7 +96,10 @@ class Worker {
     const NestAccess& access = nest_.accesses[static_cast<size_t>(factor.access)];
     int64_t position = access.position.constant;
     for (const ir::Term& term : access.position.terms) {
-      position += term.coefficient * loops_[static_cast<size_t>(term.atom)];
+      const ir::Atom& atom = nest_.atoms[static_cast<size_t>(term.atom)];
+      position += term.coefficient * (atom.kind == ir::Atom::Kind::Step
+                                          ? nest_.steps[static_cast<size_t>(atom.step)]
+                                          : loops_[static_cast<size_t>(term.atom)]);
     }
     const auto* data = reinterpret_cast<const T*>(access.from.data) + position;
     const bool own_fast = factor.own_stride == 1 && factor.depth_stride >= factor.size;
@@ -111,7 +114,10 @@ class Worker {
     const std::vector<ir::Atom>& atoms = factor.pack.atoms;
     for (size_t i = 0; i < atoms.size(); ++i) {
       if (atoms[i].kind != ir::Atom::Kind::Step) continue;
-      pack.constants.push_back(i < loops_.size() ? loops_[i] : step);
+      // A step of the program, an outer loop, or the block of a split loop.
+      pack.constants.push_back(atoms[i].step >= 0  ? nest_.steps[static_cast<size_t>(atoms[i].step)]
+                               : i < loops_.size() ? loops_[i]
+                                                   : step);
     }
     factor.compiled->function(pack.pointers.data(), pack.constants.data(), 0,
                               factor.compiled->order.tasks);

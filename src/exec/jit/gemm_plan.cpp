@@ -28,10 +28,11 @@ int64_t coefficient_of(const Linear& linear, int atom) {
 /// Works out one plan.
 class Planner {
  public:
-  Planner(const Nest& nest, int threads)
+  Planner(const Nest& nest, int threads, bool even_if_small)
       : nest_(nest),
         kernel_(*nest.kernel),
         threads_(threads),
+        even_if_small_(even_if_small),
         atom_loops_(loops_of_atoms(nest.atoms)) {}
 
   std::unique_ptr<GemmPlan> plan() {
@@ -45,7 +46,8 @@ class Planner {
     // The library writes rows: the factor whose loop is contiguous in the output gives the columns.
     if (own_stride_[0] < own_stride_[1]) swap_sides();
     if (!output_is_matrix()) return nullptr;
-    if (size_of(own_[0]) < kLeastSide || size_of(own_[1]) < kLeastSide) return nullptr;
+    const int64_t side = std::min(size_of(own_[0]), size_of(own_[1]));
+    if (!even_if_small_ && side < kLeastSide) return nullptr;
     list_outer();
     for (int side = 0; side < 2; ++side) {
       if (!make_factor(side)) return nullptr;
@@ -75,7 +77,7 @@ class Planner {
     const ir::ScalarNode& value = kernel_.nodes[static_cast<size_t>(kernel_.value)];
     return kernel_.reduction == ir::Reduction::Sum && value.op == ScalarOp::Mul &&
            ir::is_float(value.type) && nest_.ordered < 0 && kernel_.data_guard < 0 &&
-           kernel_.init < 0 && loop_points(nest_) >= kLeastPoints &&
+           kernel_.init < 0 && (even_if_small_ || loop_points(nest_) >= kLeastPoints) &&
            std::none_of(
                nest_.accesses.begin(), nest_.accesses.end(),
                [](const NestAccess& access) { return access.data_dependent; });
@@ -123,7 +125,8 @@ class Planner {
     if (!plain || access.conditional) return -1;
     const bool affine = std::all_of(
         access.position.terms.begin(), access.position.terms.end(), [&](const ir::Term& term) {
-          return nest_.atoms[static_cast<size_t>(term.atom)].kind == Atom::Kind::Loop;
+          const Atom::Kind kind = nest_.atoms[static_cast<size_t>(term.atom)].kind;
+          return kind == Atom::Kind::Loop || kind == Atom::Kind::Step;
         });
     return affine && (nest_.guards.empty() || stays_inside(side)) ? node.reference : -1;
   }
@@ -377,6 +380,7 @@ class Planner {
   const Nest& nest_;
   const ir::Kernel& kernel_;
   int threads_;
+  bool even_if_small_;
   std::vector<uint64_t> atom_loops_;
   std::unique_ptr<GemmPlan> plan_ = {};
   std::vector<int> own_[2], summed_, outer_;
@@ -387,8 +391,8 @@ class Planner {
 
 }  // namespace
 
-std::unique_ptr<GemmPlan> plan_gemm(const Nest& nest, int threads) {
-  return Planner(nest, threads).plan();
+std::unique_ptr<GemmPlan> plan_gemm(const Nest& nest, int threads, bool even_if_small) {
+  return Planner(nest, threads, even_if_small).plan();
 }
 
 }  // namespace solar::exec::native

@@ -46,7 +46,8 @@ struct GemmPlan {
   int64_t tasks = 1;
 };
 
-/// Nothing where the kernel is no such sum, is too small, or has guards that tie both factors.
-std::unique_ptr<GemmPlan> plan_gemm(const Nest& nest, int threads);
+/// Nothing where the kernel is no such sum, has guards that tie both factors, or, unless
+/// `even_if_small`, is too small to gain.
+std::unique_ptr<GemmPlan> plan_gemm(const Nest& nest, int threads, bool even_if_small);
 
 }  // namespace solar::exec::native

@@ -61,10 +61,9 @@ class Key {
       enumerator(access.from.type);
       number(access.conditional ? 1 : 0);
       number(access.data_dependent ? 1 : 0);
-      if (!access.data_dependent) {
-        terms(access.position);
-        continue;
-      }
+      terms(access.position);
+      // What a guard keeps inside may leave its tensor without it.
+      if (!access.data_dependent && nest.guards.empty()) continue;
       data(access.from);
       for (const ir::Linear& subscript : access.subscripts) linear(subscript);
     }
