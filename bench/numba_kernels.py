@@ -16,9 +16,9 @@ def matmul(a, b):
     n = b.shape[1]
     y = np.zeros((m, n), np.float32)
     for i in prange(m):
-        for l in range(k):
+        for q in range(k):
             for j in range(n):
-                y[i, j] += a[i, l] * b[l, j]
+                y[i, j] += a[i, q] * b[q, j]
     return y
 
 
@@ -27,11 +27,11 @@ def batched_matmul(a, b):
     z, m, k = a.shape
     n = b.shape[2]
     y = np.zeros((z, m, n), np.float32)
-    for q in prange(z):
+    for t in prange(z):
         for i in range(m):
-            for l in range(k):
+            for q in range(k):
                 for j in range(n):
-                    y[q, i, j] += a[q, i, l] * b[q, l, j]
+                    y[t, i, j] += a[t, i, q] * b[t, q, j]
     return y
 
 

@@ -13,10 +13,13 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TARGETS = {"contraction": (1 / 2.5, 1.3), "pointwise": (1.1, 1.1), "reduction": (1.1, 1.1)}  # Numba, torch
 
@@ -32,7 +35,8 @@ class Server:
         self.threads, self.folder = threads, folder
 
     def ask(self, line: str) -> float:
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().strip()

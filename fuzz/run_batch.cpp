@@ -3,6 +3,7 @@
 // is one line of JSON: the kinds of the diagnostics (none: it ran) and their text.
 
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic_text.h"
@@ -42,15 +43,17 @@ std::vector<std::string> fields_of(const std::string& line) {
 }
 
 int run_all() {
-  const auto interpreter = exec::interpreter();
+  std::map<std::string, std::unique_ptr<exec::Executor>> executors;
+  executors["interpreter"] = exec::interpreter();
+  executors["compiled"] = exec::jit(exec::Compile::Everything);
   std::string line;
   while (std::getline(std::cin, line)) {
     const std::vector<std::string> fields = fields_of(line);
-    if (fields.size() != 4 || fields[3] != "interpreter") {
+    if (fields.size() != 4 || !executors.contains(fields[3])) {
       std::cerr << "expected PROGRAM, INPUTS, OUTPUTS and an executor, found `" << line << "`\n";
       return 2;
     }
-    const auto done = run(fields[0], fields[1], fields[2], *interpreter);
+    const auto done = run(fields[0], fields[1], fields[2], *executors[fields[3]]);
     nlohmann::json answer = {{"kinds", nlohmann::json::array()}, {"text", ""}};
     if (!done) {
       for (const Diagnostic& d : done.error()) answer["kinds"].push_back(slug(d.kind));

@@ -10,7 +10,9 @@ from safetensors.torch import load_file, save_file
 
 SEED = 5
 PROGRAM = """
-program several(input x: f32[B, C, H, H], param w: f32[O, C, 3, 3], param g: f32[O], input ids: i64[B]) -> (y, s, e, c) {
+program several(
+    input x: f32[B, C, H, H], param w: f32[O, C, 3, 3], param g: f32[O], input ids: i64[B]
+) -> (y, s, e, c) {
   dims B = 3, C = 5, O = 6, H = 17
   kernel y: f32[B, O, H, H] {
     for b:B, o:O, p:H, q:H, i:C, r:3, t:3
