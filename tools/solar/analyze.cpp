@@ -35,10 +35,8 @@ void add_analyze(CLI::App& app, Run& run) {
       app.add_subcommand("analyze", "floor times of a program, what limits it, what would help");
   auto options = std::make_shared<SourceOptions>();
   add_source_options(*command, *options);
-  command
-      ->add_option("--arch", options->analyze.archs,
-                   "architectures: names or files, comma-separated")
-      ->delimiter(',')
+  add_list(*command, "--arch", options->analyze.archs,
+           "architectures: names or files, comma-separated")
       ->required();
   add_rate_options(*command, *options);
   command->footer("example: solar analyze examples/resnet18.py --arch h100-sxm,a6000");

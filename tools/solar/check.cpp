@@ -105,12 +105,9 @@ void add_check(CLI::App& app, Run& run) {
   auto check = std::make_shared<Check>();
   command->add_option("FILE", check->paths, "the .alir files")->required();
   command->add_option("--against", check->against, "the original: FILE.py or FILE.py:NAME");
-  command->add_option("--bind", check->options.bindings, "set a free dim of the program: D=N")
-      ->delimiter(',');
-  command
-      ->add_option("--set", check->options.overrides,
-                   "replace an integer constant of the original: NAME=N")
-      ->delimiter(',');
+  add_list(*command, "--bind", check->options.bindings, "set a free dim of the program: D=N");
+  add_list(*command, "--set", check->options.overrides,
+           "replace an integer constant of the original: NAME=N");
   add_limit_options(*command, check->options);
   command->add_flag("--json", check->json, "print the diagnostics as JSON");
   command->footer("example: solar check softmax.alir --against model.py");

@@ -143,14 +143,21 @@ int usage_error(const std::string& message, const std::string& hint) {
   return report(Diagnostics{diagnostic});
 }
 
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                      const std::string& description) {
+  return command.add_option(name, values, description)
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
 void add_source_options(CLI::App& command, SourceOptions& options) {
   command.add_option("SRC", options.analyze.source, "FILE.py, FILE.py:NAME or FILE.alir")
       ->required();
-  command.add_option("--bind", options.bindings, "set a free dim of the program: D=N")
-      ->delimiter(',');
-  command
-      .add_option("--set", options.overrides, "replace an integer constant of the source: NAME=N")
-      ->delimiter(',');
+  add_list(command, "--bind", options.bindings, "set a free dim of the program: D=N");
+  add_list(command, "--set", options.overrides,
+           "replace an integer constant of the source: NAME=N");
   command.add_flag("--no-validate", options.no_validate, "do not run the original for comparison");
   command.add_flag("--require-validated", options.require_validated,
                    "exit with 1 unless validation passed");

@@ -73,6 +73,11 @@ struct SourceOptions {
   std::optional<std::string> json = {};
 };
 
+/// An option that takes one comma-separated list; given again, it adds to it. What follows the list
+/// is not part of it.
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                      const std::string& description);
+
 void add_source_options(CLI::App& command, SourceOptions& options);
 /// --timeout and --memory-limit.
 void add_limit_options(CLI::App& command, SourceOptions& options);

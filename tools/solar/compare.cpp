@@ -29,8 +29,7 @@ void add_compare(CLI::App& app, Run& run) {
       app.add_subcommand("compare", "one program on several architectures, side by side");
   auto options = std::make_shared<SourceOptions>();
   add_source_options(*command, *options);
-  command->add_option("--arch", options->analyze.archs, "architectures, comma-separated")
-      ->delimiter(',')
+  add_list(*command, "--arch", options->analyze.archs, "architectures, comma-separated")
       ->required();
   add_rate_options(*command, *options);
   command->footer("example: solar compare examples/gpt2.py --arch h100-sxm,b200,thor");

@@ -77,9 +77,8 @@ void add_inverse(CLI::App& app, Run& run) {
   add_source_options(*command, *options);
   command->add_option("--target", target->time, "the wanted latency: 2ms");
   command->add_option("--rate", target->rate, "the wanted rate: 500Hz");
-  command
-      ->add_option("--arch", options->analyze.archs, "architectures to compare with (default: all)")
-      ->delimiter(',');
+  add_list(*command, "--arch", options->analyze.archs,
+           "architectures to compare with (default: all)");
   add_rate_options(*command, *options);
   command->footer("example: solar inverse examples/vit_b16.py --rate 500Hz");
   command->callback(

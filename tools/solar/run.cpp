@@ -60,7 +60,7 @@ void add_run(CLI::App& app, Run& run) {
   command->add_option("--inputs", options->inputs, "tensors by port name: .npz or .safetensors");
   command->add_option("-o,--out", options->out,
                       "file for the outputs (default: print their first elements)");
-  command->add_option("--bind", options->bindings, "set a free dim: D=N")->delimiter(',');
+  add_list(*command, "--bind", options->bindings, "set a free dim: D=N");
   command
       ->add_option("--executor", options->executor,
                    "jit (default: compiles what is worth it), compiled (everything) or interpreter")
