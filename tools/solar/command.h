@@ -32,6 +32,7 @@ void add_check(CLI::App& app, Run& run);
 void add_run(CLI::App& app, Run& run);
 void add_lift(CLI::App& app, Run& run);
 void add_fmt(CLI::App& app, Run& run);
+void add_fix(CLI::App& app, Run& run);
 void add_inverse(CLI::App& app, Run& run);
 void add_compare(CLI::App& app, Run& run);
 void add_arch(CLI::App& app, Run& run);
