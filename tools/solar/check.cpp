@@ -5,6 +5,8 @@
 #include "command.h"
 #include "frontend/source_name.h"
 #include "frontend/temporary_folder.h"
+#include "ir/parser.h"
+#include "ir/rebind.h"
 #include "ir/verify.h"
 #include "nlohmann/json.hpp"
 
@@ -15,6 +17,7 @@ struct Check {
   SourceOptions options = {};
   std::vector<std::string> paths = {};
   std::string against = {};
+  bool rebind = false;
   bool json = false;
 };
 
@@ -66,17 +69,34 @@ int compare(const std::vector<Verified>& verified, const Check& check,
   return code;
 }
 
+/// Says what holds only for the sizes that the dims have.
+Diagnostics rebind(const std::string& path, const ir::ast::File& file,
+                   const ir::VerifyOptions& options) {
+  const auto rebindings = ir::rebind(file, options);
+  if (!rebindings) return rebindings.error();
+  Diagnostics found = ir::coincidences(*rebindings);
+  if (found.empty()) {
+    fmt::print("{}: holds for {} other bindings of its free dims\n", path, rebindings->size());
+  }
+  return found;
+}
+
 int check_files(Check& check) {
   const driver::Environment env = environment();
   if (const int wrong = finish(check.options, env)) return wrong;
   std::vector<Verified> verified;
   Diagnostics problems;
   for (const std::string& path : check.paths) {
+    const ir::VerifyOptions options = {check.options.analyze.bindings};
     auto text = read_file(path);
-    auto program = text ? ir::verify_text(*text, {check.options.analyze.bindings}, path)
-                        : Result<ir::VerifiedProgram>(text.error());
+    auto file = text ? ir::parse_text(path, *text) : Result<ir::ast::File>(text.error());
+    auto program = file ? ir::verify(*file, options) : Result<ir::VerifiedProgram>(file.error());
     if (program) {
       verified.push_back({path, *program});
+      if (check.rebind) {
+        const Diagnostics found = rebind(path, *file, options);
+        problems.insert(problems.end(), found.begin(), found.end());
+      }
     } else {
       problems.insert(problems.end(), program.error().begin(), program.error().end());
     }
@@ -84,7 +104,7 @@ int check_files(Check& check) {
   if (check.json) {
     fmt::print("{}\n",
                to_json(problems).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    return problems.empty() ? kDone : kProblem;
+    return has_errors(problems) ? kProblem : kDone;
   }
   int code = problems.empty() ? static_cast<int>(kDone) : report(problems);
   if (!check.against.empty()) {
@@ -108,6 +128,8 @@ void add_check(CLI::App& app, Run& run) {
   add_list(*command, "--bind", check->options.bindings, "set a free dim of the program: D=N");
   add_list(*command, "--set", check->options.overrides,
            "replace an integer constant of the original: NAME=N");
+  command->add_flag("--rebind", check->rebind,
+                    "verify for other sizes too, and warn of what holds only by coincidence");
   add_limit_options(*command, check->options);
   command->add_flag("--json", check->json, "print the diagnostics as JSON");
   command->footer("example: solar check softmax.alir --against model.py");
