@@ -1,10 +1,11 @@
 # Running one step of the set-up: its name and progress on stderr, its output in .solar/log, signals, the lock.
 
 step_pid=
-# A step is a session of its own, so that all of it can be stopped, and dies with us, even if we are killed.
+# A step is a session of its own, so that all of it can be stopped, and dies with us, even if we are killed: its first
+# process is told and passes it on.
 own_session=(setsid)
 if type -P setpriv >/dev/null && setpriv --pdeathsig TERM true 2>/dev/null; then
-  own_session+=(setpriv --pdeathsig TERM --)
+  own_session+=(setpriv --pdeathsig TERM -- bash -c 'trap "trap - TERM; kill -TERM 0" TERM; "$@" & wait "$!"' step)
 fi
 
 say() { printf 'solar: %s\n' "$*" >&2; }
@@ -23,6 +24,7 @@ begin_set_up() {
   trap 'stop_step; say "interrupted; call again to go on"; exit 130' INT
   trap 'stop_step; exit 143' TERM
   trap 'stop_step; exit 129' HUP
+  trap : PIPE # whoever read our messages may be gone before the traps above have run
   if type -P flock >/dev/null; then
     exec 9>"$state/lock"
     if ! flock -n 9; then
@@ -34,7 +36,7 @@ begin_set_up() {
 
 end_set_up() {
   exec 9>&-
-  trap - INT TERM HUP
+  trap - INT TERM HUP PIPE
 }
 
 stop_step() {

@@ -348,7 +348,10 @@ def with_stop(clone: Clone, where: str) -> tuple[Path, Path, bytes | None, str]:
     real = str(path.resolve())
     reached = clone.root.parent / "reached"
     reached.unlink(missing_ok=True)
-    clone.script(command, f'REAL="{real}"\nCLONE="{clone.root}"\n{body}\ntouch "{reached}"\nexec sleep 600')
+    clone.script(
+        command,
+        f'REAL="{real}"\nCLONE="{clone.root}"\n{body}\nsleep 600 &\necho $! >"{reached}.new"\nmv "{reached}.new" "{reached}"\nwait',
+    )
     return path, reached, kept, real
 
 
@@ -359,6 +362,14 @@ def without_stop(path: Path, kept: bytes | None, real: str) -> None:
     else:
         path.write_bytes(kept)
         path.chmod(0o755)
+
+
+def ended(process: int) -> bool:
+    """Whether the process does nothing any more; a zombie may stay where nobody collects orphans."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def gone(group: int) -> bool:
@@ -380,9 +391,21 @@ def test_interrupted_and_called_again(empty: Clone, where: str, sent: signal.Sig
     process.send_signal(sent)
     process.communicate(timeout=600)
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[sent]
+    until(lambda: ended(int(reached.read_text())))
     without_stop(path, kept, real)
     empty.expect("x")
     empty.expect_quiet()
+
+
+def test_nothing_is_left_when_the_whole_pipeline_is_stopped(empty: Clone) -> None:
+    _, reached, _, _ = with_stop(empty, "build")
+    process = empty.start()
+    until(reached.exists)
+    assert process.stderr is not None
+    process.stderr.close()  # its reader died first: saying something raises SIGPIPE
+    os.killpg(process.pid, signal.SIGTERM)
+    process.wait(timeout=600)
+    until(lambda: ended(int(reached.read_text())))
 
 
 def test_killed_in_the_middle_of_pip(empty: Clone, tmp_path: Path, wheels: Path) -> None:
