@@ -228,17 +228,11 @@ Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRe
   return traced;
 }
 
-Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+namespace {
+
+Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                                const Traced& traced, const std::string& folder,
                                const Options& options) {
-  if (fits_full(*traced.program, options)) {
-    Outcome outcome;
-    outcome.method = "full";
-    SOLAR_TRY(outcome,
-              run_and_compare(std::move(outcome), pool, request, traced.trace, *traced.program,
-                              runs_for(*traced.program), folder, options));
-    return outcome;
-  }
   TwoTrace search(pool, request, traced, folder, options);
   SOLAR_TRY(std::vector<TwoTrace::Small> smalls, search.run());
   Outcome outcome;
@@ -265,6 +259,34 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
   note_equal_dims(**smalls[0].traced.program, outcome);
   outcome.example = {};
   return outcome;
+}
+
+bool hit_a_limit(const Diagnostics& problems) {
+  return !problems.empty() &&
+         std::all_of(problems.begin(), problems.end(), [](const Diagnostic& problem) {
+           return problem.kind == DiagnosticKind::WorkerLimit;
+         });
+}
+
+}  // namespace
+
+Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                               const Traced& traced, const std::string& folder,
+                               const Options& options) {
+  if (!fits_full(*traced.program, options))
+    return validate_small(pool, request, traced, folder, options);
+  Outcome outcome;
+  outcome.method = "full";
+  Result<Outcome> full =
+      run_and_compare(std::move(outcome), pool, request, traced.trace, *traced.program,
+                      runs_for(*traced.program), folder, options);
+  if (full || !hit_a_limit(full.error())) return full;
+  // The original took more than was predicted; what the small sizes can say is better than nothing.
+  Result<Outcome> small = validate_small(pool, request, traced, folder, options);
+  if (!small || small->method.empty()) return full;
+  small->notes.push_back(
+      fmt::format("not validated at full size: {}", full.error().front().message));
+  return small;
 }
 
 Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
