@@ -151,7 +151,8 @@ def own_mistake(loaded: Any) -> tuple[Problem, ...]:
 
 def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Runs the original for real and writes its tensors."""
-    from solar.golden import Port, run_golden
+    from solar.golden import Port, expose_tensors, run_golden
+    from solar.ports import resolve_ports
     from solar.sources import load
 
     progress("building the original")
@@ -159,6 +160,9 @@ def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     loaded = load(request["source"], request.get("overrides"), fake=False, seed=seed)
     mode = loaded.mode
     ports = [Port(p["name"], p["role"], p.get("index"), p.get("key"), p.get("dtype")) for p in request["ports"]]
+    if request.get("resolve"):
+        expose_tensors(loaded.model)
+        ports = resolve_ports(loaded, ports)
     run = run_golden(
         loaded,
         ports,

@@ -107,6 +107,7 @@ Result<GoldenFile> golden(WorkerPool& pool, const GoldenRequest& request, const 
                {"source", request.program.source},
                {"overrides", request.program.overrides},
                {"ports", request.ports},
+               {"resolve", request.resolve},
                {"seed", request.seed},
                {"distribution", request.distribution},
                {"want_f64", request.want_f64},

@@ -42,6 +42,7 @@ struct Port {
   std::optional<int64_t> index = std::nullopt;
   std::string key = "";
   std::string dtype = "";
+  friend bool operator==(const Port&, const Port&) = default;
 };
 
 struct TracedProgram {
@@ -65,6 +66,7 @@ inline constexpr const char* kDistributions[] = {"example",  "normal",   "large"
 struct GoldenRequest {
   SourceRequest program;
   std::vector<Port> ports;
+  bool resolve = false;  // the ports have neither index nor key: they are found by their names
   std::string constants_path = "";
   int64_t seed = 0;
   std::string distribution = "example";

@@ -95,16 +95,33 @@ void add_comparison(const Expected& pair, const Run& run, const Comparison& c, O
 
 }  // namespace
 
+PortSource ports_of(const frontend::TracedProgram& trace) {
+  return {trace.ports, false, trace.constants_path};
+}
+
+PortSource ports_of(const ir::Program& program) {
+  PortSource source = {.resolve = true};
+  for (const ir::TensorId id : program.ports) {
+    const ir::Tensor& port = program.tensor(id);
+    if (port.role == ir::Role::Const) continue;
+    source.ports.push_back({.name = port.name,
+                            .role = std::string(ir::name(port.role)),
+                            .dtype = std::string(ir::name(port.type))});
+  }
+  return source;
+}
+
 Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                            const frontend::TracedProgram& trace, const Run& run,
-                            const std::string& folder, const Options& options) {
+                            const PortSource& source, const Run& run, const std::string& folder,
+                            const Options& options) {
   if (options.progress) {
     options.progress(fmt::format("validate: {} inputs, seed {}", run.distribution, run.seed));
   }
   frontend::GoldenRequest golden_request;
   golden_request.program = request;
-  golden_request.ports = trace.ports;
-  golden_request.constants_path = trace.constants_path;
+  golden_request.ports = source.ports;
+  golden_request.resolve = source.resolve;
+  golden_request.constants_path = source.constants_path;
   golden_request.seed = run.seed;
   golden_request.distribution = run.distribution;
   golden_request.out = fmt::format("{}/golden.safetensors", folder);
@@ -160,7 +177,7 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
                                 const ir::VerifiedProgram& program, const std::vector<Run>& runs,
                                 const std::string& folder, const Options& options) {
   for (const Run& run : runs) {
-    SOLAR_TRY(Golden golden, run_original(pool, request, trace, run, folder, options));
+    SOLAR_TRY(Golden golden, run_original(pool, request, ports_of(trace), run, folder, options));
     SOLAR_TRY(const Done done, compare_run(program, golden, options, outcome));
     static_cast<void>(done);
     if (outcome.example.empty() && run.distribution == "example")

@@ -20,9 +20,18 @@ struct Golden {
   bool isolated = false;
 };
 
+/// Where the values of the ports come from: what the tracer found, or their names alone.
+struct PortSource {
+  std::vector<frontend::Port> ports = {};
+  bool resolve = false;
+  std::string constants_path = {};
+};
+PortSource ports_of(const frontend::TracedProgram& trace);
+PortSource ports_of(const ir::Program& program);
+
 Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                            const frontend::TracedProgram& trace, const Run& run,
-                            const std::string& folder, const Options& options);
+                            const PortSource& source, const Run& run, const std::string& folder,
+                            const Options& options);
 
 /// Runs the program on the same tensors and adds what was found to `outcome`, whose status becomes
 /// passed or failed. A run at which the original itself is off from float64 by more than the

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "exec/executor.h"
 #include "ir/parser.h"
 #include "ir/unify_dims.h"
@@ -12,54 +11,18 @@
 #include "validate/run.h"
 #include "validate/same_program.h"
 #include "validate/shrink.h"
+#include "validate/sizes.h"
 
 namespace solar::validate {
 namespace {
 
-constexpr int64_t kCheapPoints = 2'500'000'000;  // below: every distribution and several seeds
 constexpr int kMaxTraces = 40;
-
-/// The original holds its tensors in the worker, once as they are and once in float64.
-int64_t predicted_peak(const ir::VerifiedProgram& program) {
-  return checked_mul(exec::predict_peak_bytes(program), 3).value_or(INT64_MAX);
-}
-
-bool fits_full(const ir::VerifiedProgram& program, const Options& options) {
-  return predicted_peak(program) <= options.full_bytes &&
-         exec::estimate_points(program) <= options.full_points;
-}
-
-std::string predicted_text(const ir::VerifiedProgram& program) {
-  return fmt::format("{:.1f} GiB and {:.1f} Gpoints",
-                     static_cast<double>(predicted_peak(program)) / 0x1p30,
-                     static_cast<double>(exec::estimate_points(program)) / 1e9);
-}
-
-Diagnostic too_large(const ir::VerifiedProgram& program) {
-  Diagnostic diagnostic;
-  diagnostic.kind = DiagnosticKind::MemoryLimit;
-  diagnostic.message = fmt::format("running the program at this size is predicted to take {}",
-                                   predicted_text(program));
-  diagnostic.hint =
-      "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the "
-      "program";
-  return diagnostic;
-}
 
 Diagnostic interrupted() {
   Diagnostic diagnostic;
   diagnostic.kind = DiagnosticKind::Interrupted;
   diagnostic.message = "validation was interrupted";
   return diagnostic;
-}
-
-std::vector<Run> runs_for(const ir::VerifiedProgram& program) {
-  std::vector<Run> runs = {{0, "example"}, {1, "normal"}};
-  if (exec::estimate_points(program) > kCheapPoints) return runs;
-  for (const char* distribution : {"large", "negative", "constant", "zeros"})
-    runs.push_back({2, distribution});
-  runs.push_back({3, "example"});
-  return runs;
 }
 
 /// Searches two small bindings at which the program is the same and covers what the full one does.
@@ -287,32 +250,6 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
   small->notes.push_back(
       fmt::format("not validated at full size: {}", full.error().front().message));
   return small;
-}
-
-Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
-                                                   const frontend::SourceRequest& request,
-                                                   const std::vector<ir::VerifiedProgram>& programs,
-                                                   const std::string& folder,
-                                                   const Options& options) {
-  SOLAR_TRY(const Traced traced, trace_source(pool, request, folder, options));
-  std::vector<Result<Outcome>> outcomes;
-  for (const ir::VerifiedProgram& program : programs) {
-    Outcome outcome;
-    outcome.method = "full";
-    outcomes.emplace_back(std::move(outcome));
-    if (!fits_full(program, options)) outcomes.back() = too_large(program);
-  }
-  for (const Run& run : runs_for(*traced.program)) {
-    const auto pending = [](const Result<Outcome>& o) { return o && o->status != "failed"; };
-    if (std::none_of(outcomes.begin(), outcomes.end(), pending)) break;
-    SOLAR_TRY(const Golden golden, run_original(pool, request, traced.trace, run, folder, options));
-    for (size_t i = 0; i < programs.size(); ++i) {
-      if (!pending(outcomes[i])) continue;
-      auto done = compare_run(programs[i], golden, options, *outcomes[i]);
-      if (!done) outcomes[i] = std::move(done.error());
-    }
-  }
-  return outcomes;
 }
 
 }  // namespace solar::validate

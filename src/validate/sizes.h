@@ -1,0 +1,23 @@
+#pragma once
+// How large a program's run is, and which runs that allows. Private to validate/.
+
+#include <string>
+#include <vector>
+
+#include "validate/run.h"
+
+namespace solar::validate {
+
+/// The original holds its tensors in the worker, once as they are and once in float64.
+int64_t predicted_peak(const ir::VerifiedProgram& program);
+
+bool fits_full(const ir::VerifiedProgram& program, const Options& options);
+
+std::string predicted_text(const ir::VerifiedProgram& program);
+
+Diagnostic too_large(const ir::VerifiedProgram& program);
+
+/// Every distribution and several seeds where that is cheap.
+std::vector<Run> runs_for(const ir::VerifiedProgram& program);
+
+}  // namespace solar::validate
