@@ -1,7 +1,7 @@
 #pragma once
-// The same counts by going through every point of every nest with sets of elements: slow, and
-// written without anything of the lifter. For programs of a few thousand points; no ordered loops,
-// no data-dependent reads.
+// The same counts by going through every point of every run of every statement with sets of
+// elements: slow, and written without anything of the lifter. For programs of a few thousand
+// points; no ordered loops.
 
 #include <algorithm>
 #include <optional>
@@ -9,35 +9,53 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "einsum/unrolled_test_util.h"
 #include "ir/core.h"
 
 namespace solar::einsum {
 
+/// The elements of integer ports, for programs that read them in subscripts.
+using PortValues = std::map<ir::TensorId, std::vector<int64_t>>;
+
 class BruteForce {
  public:
-  explicit BruteForce(const ir::Program& program)
+  explicit BruteForce(const ir::Program& program, std::vector<exec::ControlPath> paths = {},
+                      PortValues port_values = {})
       : program_(program),
-        zeros_(program.tensors.size()),
-        needed_(program.tensors.size()),
-        useful_points_(program.statements.size()) {
-    for (const ir::Statement& statement : program.statements) mark_zeros(statement);
-    for (const ir::TensorId output : program.outputs) {
-      for (int64_t i = 0; i < ir::element_count(program.tensor(output).shape); ++i) need(output, i);
+        unrolled_(program, std::move(paths)),
+        port_values_(std::move(port_values)),
+        zeros_(unrolled_.values().size()),
+        needed_(unrolled_.values().size()),
+        useful_points_(unrolled_.statements().size()) {
+    for (const Instance& instance : unrolled_.instances()) {
+      instance_ = &instance;
+      mark_zeros();
     }
-    for (size_t i = program.statements.size(); i-- > 0;) trace(i);
+    for (const ir::TensorId output : program.outputs) need_all(unrolled_.final_value(output));
+    if (!unrolled_.instances().empty() && !program.outputs.empty()) {
+      for (const size_t test : unrolled_.tests()) need_all(test);
+    }
+    for (size_t i = unrolled_.instances().size(); i-- > 0;) {
+      instance_ = &unrolled_.instances()[i];
+      trace(static_cast<int64_t>(i));
+    }
   }
 
-  /// Elements that the outputs need, by row-major index.
-  const std::set<int64_t>& needed(ir::TensorId id) const { return needed_[ir::index(id)]; }
-  /// Points of a kernel that contribute to needed elements and are not structurally zero.
+  const Unrolled& unrolled() const { return unrolled_; }
+  /// Elements of a port that the outputs need, by row-major index.
+  const std::set<int64_t>& needed(ir::TensorId port) const {
+    return needed_[unrolled_.final_value(port)];
+  }
+  /// Points of a kernel, in all its runs, that contribute to needed elements and are not
+  /// structurally zero.
   int64_t useful_points(size_t statement) const {
     return static_cast<int64_t>(useful_points_[statement].size());
   }
-  /// How many of them differ in the loops marked in `used`.
+  /// How many of them differ in their run or in the loops marked in `used`.
   int64_t useful_points(size_t statement, const std::vector<bool>& used) const {
     std::set<std::vector<int64_t>> projected;
     for (const auto& point : useful_points_[statement]) {
-      std::vector<int64_t> kept;
+      std::vector<int64_t> kept = {point.back()};
       for (size_t i = 0; i < used.size(); ++i) kept.push_back(used[i] ? point[i] : 0);
       projected.insert(std::move(kept));
     }
@@ -62,7 +80,7 @@ class BruteForce {
     return (value == 0) == (guard.kind == ir::Guard::Kind::Zero);
   }
 
-  static Values complete(const std::vector<ir::Atom>& table, Values atoms) {
+  Values complete(const std::vector<ir::Atom>& table, Values atoms) const {
     for (size_t i = atoms.size(); i < table.size(); ++i) {
       const ir::Atom& atom = table[i];
       std::vector<int64_t> operands;
@@ -86,12 +104,21 @@ class BruteForce {
           atoms.push_back(operands[all ? 0 : 1]);
           break;
         }
+        case ir::Atom::Kind::Step:
+          atoms.push_back(instance_->steps[static_cast<size_t>(atom.step)]);
+          break;
+        case ir::Atom::Kind::DataRead:
+          atoms.push_back(
+              port_values_.at(atom.tensor).at(static_cast<size_t>(flat(atom.tensor, operands))));
+          break;
         default:
           atoms.push_back(0);
       }
     }
     return atoms;
   }
+
+  size_t value(ir::TensorId id) const { return instance_->values.at(id); }
 
   // Calls visit(indices) for every index of `extents`, row-major.
   template <class Visit>
@@ -106,11 +133,17 @@ class BruteForce {
   }
 
   template <class Visit>
-  static void each_point(const ir::Kernel& kernel, Visit visit) {
+  void each_point(const ir::Kernel& kernel, Visit visit) const {
     std::vector<int64_t> extents;
     for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
     each(extents, [&](const Values& loops) {
       const Values atoms = complete(kernel.atoms, loops);
+      for (size_t i = 0; i < loops.size(); ++i) {
+        const auto& ragged = kernel.loops[i].ragged;
+        if (!ragged) continue;
+        if (loops[i] < evaluate(ragged->begin, atoms) || loops[i] >= evaluate(ragged->end, atoms))
+          return;
+      }
       for (const ir::Guard& guard : kernel.guards) {
         if (!holds(guard, atoms)) return;
       }
@@ -139,9 +172,17 @@ class BruteForce {
   }
 
   bool is_zero_element(ir::TensorId tensor, int64_t at) const {
-    return zeros_[ir::index(tensor)].contains(at);
+    return zeros_[value(tensor)].contains(at);
   }
-  void need(ir::TensorId tensor, int64_t at) { needed_[ir::index(tensor)].insert(at); }
+  bool is_needed(ir::TensorId tensor, int64_t at) const {
+    return needed_[value(tensor)].contains(at);
+  }
+  void need(ir::TensorId tensor, int64_t at) { needed_[value(tensor)].insert(at); }
+  void need_all(size_t value) {
+    const ir::TensorId tensor = unrolled_.values()[value];
+    for (int64_t i = 0; i < ir::element_count(program_.tensor(tensor).shape); ++i)
+      needed_[value].insert(i);
+  }
 
   static const Node& node(const ir::Kernel& kernel, int32_t id) {
     return kernel.nodes[static_cast<size_t>(id)];
@@ -155,6 +196,7 @@ class BruteForce {
   std::optional<int64_t> integer(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
     const Node& n = node(kernel, id);
     if (n.op == Op::Index) return evaluate(kernel.linears[static_cast<size_t>(n.reference)], atoms);
+    if (n.op == Op::Cast && ir::is_integer(n.type)) return integer(kernel, n.a, atoms);
     if (n.op == Op::Constant && ir::is_integer(n.type)) return n.integer;
     return std::nullopt;
   }
@@ -223,20 +265,55 @@ class BruteForce {
     }
   }
 
-  void mark_zeros(const ir::Statement& statement) {
-    if (const auto* view = std::get_if<ir::View>(&statement.body)) {
+  std::set<int64_t>& zeros(ir::TensorId id) { return zeros_[value(id)]; }
+
+  // Elements of a stack and of its parts.
+  template <class Visit>
+  void each_stacked(Visit visit) const {
+    const ir::TensorId result = unrolled_.values()[instance_->stacked];
+    const auto count = ir::element_count(program_.tensor(result).shape) /
+                       static_cast<int64_t>(instance_->parts.size());
+    for (size_t part = 0; part < instance_->parts.size(); ++part) {
+      for (int64_t i = 0; i < count; ++i)
+        visit(instance_->parts[part], i, static_cast<int64_t>(part) * count + i);
+    }
+  }
+
+  void mark_zeros() {
+    if (instance_->statement == nullptr) {
+      each_stacked([&](size_t part, int64_t from, int64_t to) {
+        if (zeros_[part].contains(from)) zeros_[instance_->stacked].insert(to);
+      });
+      return;
+    }
+    const auto& body = instance_->statement->body;
+    if (const auto* view = std::get_if<ir::View>(&body)) {
       each(program_.tensor(view->output).shape, [&](const Values& at) {
         const int64_t from = element(view->input, view->subscripts, complete(view->atoms, at));
-        if (is_zero_element(view->input, from))
-          zeros_[ir::index(view->output)].insert(flat(view->output, at));
+        if (is_zero_element(view->input, from)) zeros(view->output).insert(flat(view->output, at));
       });
-    } else if (const auto* concat = std::get_if<ir::Concat>(&statement.body)) {
+    } else if (const auto* concat = std::get_if<ir::Concat>(&body)) {
       each_part(*concat, [&](ir::TensorId input, int64_t from, int64_t to) {
-        if (is_zero_element(input, from)) zeros_[ir::index(concat->output)].insert(to);
+        if (is_zero_element(input, from)) zeros(concat->output).insert(to);
       });
-    } else {
-      mark_zeros(std::get<ir::Kernel>(statement.body));
+    } else if (const auto* scatter = std::get_if<ir::Scatter>(&body)) {
+      mark_zeros(*scatter);
+    } else if (const auto* kernel = std::get_if<ir::Kernel>(&body)) {
+      mark_zeros(*kernel);
     }
+  }
+
+  void mark_zeros(const ir::Scatter& scatter) {
+    const ir::TensorId output = scatter.nest.output;
+    const bool sets = scatter.nest.reduction == ir::Reduction::None;
+    if (!sets && scatter.nest.reduction != ir::Reduction::Sum) return;
+    for (int64_t i = 0; i < ir::element_count(program_.tensor(output).shape); ++i) {
+      if (!scatter.base || is_zero_element(*scatter.base, i)) zeros(output).insert(i);
+    }
+    each_point(scatter.nest, [&](const Values& atoms) {
+      if ((sets && scatter.base) || !surely_zero(scatter.nest, scatter.nest.value, atoms))
+        zeros(output).erase(element(output, scatter.subscripts, atoms));
+    });
   }
 
   void mark_zeros(const ir::Kernel& kernel) {
@@ -246,7 +323,7 @@ class BruteForce {
     if (!kernel.guards.empty() && (sum ? kernel.otherwise >= 0 : true)) {
       if (kernel.otherwise < 0 || !constant_zero(kernel, kernel.otherwise)) return;
     }
-    auto& zeros = zeros_[ir::index(kernel.output)];
+    auto& zeros = this->zeros(kernel.output);
     for (int64_t i = 0; i < ir::element_count(program_.tensor(kernel.output).shape); ++i)
       zeros.insert(i);
     each_point(kernel, [&](const Values& atoms) {
@@ -280,39 +357,98 @@ class BruteForce {
     if (!condition || !*condition) read(kernel, n.c, atoms);
   }
 
-  void trace(size_t statement) {
-    const auto& body = program_.statements[statement].body;
+  void trace(int64_t run) {
+    if (instance_->statement == nullptr) {
+      each_stacked([&](size_t part, int64_t from, int64_t to) {
+        if (needed_[instance_->stacked].contains(to)) needed_[part].insert(from);
+      });
+      return;
+    }
+    const auto& body = instance_->statement->body;
     if (const auto* view = std::get_if<ir::View>(&body)) {
       each(program_.tensor(view->output).shape, [&](const Values& at) {
-        if (!needed(view->output).contains(flat(view->output, at))) return;
-        need(view->input, element(view->input, view->subscripts, complete(view->atoms, at)));
+        if (!is_needed(view->output, flat(view->output, at))) return;
+        const Values atoms = complete(view->atoms, at);
+        need(view->input, element(view->input, view->subscripts, atoms));
+        need_data(view->atoms, atoms);
       });
     } else if (const auto* concat = std::get_if<ir::Concat>(&body)) {
       each_part(*concat, [&](ir::TensorId input, int64_t from, int64_t to) {
-        if (needed(concat->output).contains(to)) need(input, from);
+        if (is_needed(concat->output, to)) need(input, from);
       });
-    } else {
-      trace(statement, std::get<ir::Kernel>(body));
+    } else if (const auto* sort = std::get_if<ir::Sort>(&body)) {
+      trace(*sort);
+    } else if (const auto* compact = std::get_if<ir::Compact>(&body)) {
+      if (!needed_[value(compact->output)].empty() || !needed_[value(compact->count)].empty())
+        need_all(value(compact->input));
+    } else if (const auto* scatter = std::get_if<ir::Scatter>(&body)) {
+      trace(run, *scatter);
+    } else if (const auto* kernel = std::get_if<ir::Kernel>(&body)) {
+      trace(run, *kernel);
     }
   }
 
-  void trace(size_t statement, const ir::Kernel& kernel) {
+  // A needed element needs its line of the input.
+  void trace(const ir::Sort& sort) {
+    const auto axis = static_cast<size_t>(sort.axis);
+    each(program_.tensor(sort.values).shape, [&](Values at) {
+      const int64_t to = flat(sort.values, at);
+      if (!is_needed(sort.values, to) && !is_needed(sort.positions, to)) return;
+      for (at[axis] = 0; at[axis] < program_.tensor(sort.input).shape[axis]; ++at[axis])
+        need(sort.input, flat(sort.input, at));
+    });
+  }
+
+  void trace(int64_t run, const ir::Scatter& scatter) {
+    const ir::Kernel& nest = scatter.nest;
+    const bool sets = nest.reduction == ir::Reduction::None;
+    const bool skips_zeros = nest.reduction == ir::Reduction::Sum || (sets && !scatter.base);
+    std::set<int64_t> reached;
+    each_point(nest, [&](const Values& atoms) {
+      const int64_t at = element(nest.output, scatter.subscripts, atoms);
+      reached.insert(at);
+      if (!is_needed(nest.output, at)) return;
+      if (skips_zeros && surely_zero(nest, nest.value, atoms)) return;
+      note_point(run, atoms);
+      read(nest, nest.value, atoms);
+      need_data(nest.atoms, atoms);
+    });
+    if (!scatter.base) return;
+    for (const int64_t at : needed_[value(nest.output)]) {
+      if (!sets || !reached.contains(at)) need(*scatter.base, at);
+    }
+  }
+
+  // The index tensors that the atoms read at one point. Programs here use all of their atoms.
+  void need_data(const std::vector<ir::Atom>& table, const Values& atoms) {
+    for (const ir::Atom& atom : table) {
+      if (atom.kind != ir::Atom::Kind::DataRead) continue;
+      need(atom.tensor, element(atom.tensor, atom.operands, atoms));
+    }
+  }
+
+  void note_point(int64_t run, Values atoms) {
+    atoms.push_back(run);
+    useful_points_[unrolled_.number_of(instance_->statement)].push_back(std::move(atoms));
+  }
+
+  void trace(int64_t run, const ir::Kernel& kernel) {
     const bool skips_zeros =
         kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
     std::set<int64_t> reached;
     each_point(kernel, [&](const Values& atoms) {
       const int64_t at = target(kernel, atoms);
       reached.insert(at);
-      if (!needed(kernel.output).contains(at)) return;
+      if (!is_needed(kernel.output, at)) return;
       if (skips_zeros && surely_zero(kernel, kernel.value, atoms)) return;
-      useful_points_[statement].push_back(atoms);
+      note_point(run, atoms);
       read(kernel, kernel.value, atoms);
     });
     if (kernel.init < 0 && kernel.otherwise < 0) return;
     // Other loops at 0: only target loops matter here.
     each(program_.tensor(kernel.output).shape, [&](const Values& at) {
       const int64_t to = flat(kernel.output, at);
-      if (!needed(kernel.output).contains(to)) return;
+      if (!is_needed(kernel.output, to)) return;
       Values loops(kernel.loops.size(), 0);
       for (size_t axis = 0; axis < at.size(); ++axis)
         loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
@@ -323,9 +459,13 @@ class BruteForce {
   }
 
   const ir::Program& program_;
-  std::vector<std::set<int64_t>> zeros_;  // elements that surely are zero
+  Unrolled unrolled_;
+  PortValues port_values_;
+  const Instance* instance_ = nullptr;
+  std::vector<std::set<int64_t>> zeros_;  // per value: elements that surely are zero
   std::vector<std::set<int64_t>> needed_;
-  std::vector<std::vector<Values>> useful_points_;  // values of all atoms, the loops first
+  // Per statement: values of all atoms, the loops first, and the run.
+  std::vector<std::vector<Values>> useful_points_;
 };
 
 }  // namespace solar::einsum

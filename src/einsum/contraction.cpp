@@ -185,30 +185,57 @@ int width(ir::ElementType type) { return ir::storage_bits(type); }
 
 }  // namespace
 
-LoopMask target_mask(const ir::Kernel& kernel) {
-  LoopMask mask = 0;
-  for (const int32_t loop : kernel.target_loops) mask |= loop_bit(loop);
-  return mask;
-}
-
 std::vector<Contraction> contractions_of(const KernelReader& reader) {
   const ir::Kernel& kernel = reader.kernel();
   if (kernel.reduction != ir::Reduction::Sum) return {};
   LoopMask reduced = 0;
   for (int32_t loop = 0; loop < reader.nest().loop_count(); ++loop) reduced |= loop_bit(loop);
-  reduced &= ~target_mask(kernel);
+  reduced &= ~reader.target_mask();
   std::vector<Contraction> products;
   if (!collect_products(reader, kernel.value, reduced, products)) return {};
   return products;
 }
 
-std::optional<int64_t> useful_macs(const Contraction& contraction, const ir::Kernel& kernel,
+std::optional<int64_t> useful_macs(const Contraction& contraction, const KernelReader& reader,
                                    const Region& domain) {
   if (domain.empty() || contraction.factors.size() > kMaximumFactors) return 0;
-  return BestOrder(contraction, target_mask(kernel), domain).run();
+  return BestOrder(contraction, reader.target_mask(), domain).run();
 }
 
-std::optional<int64_t> nominal_macs(const Contraction& contraction, const KernelReader& reader) {
+LoopMask partitioning_loops(const KernelReader& reader) {
+  const Nest& nest = reader.nest();
+  const auto read_of = [&](const Linear& value) -> const Atom* {
+    const int32_t atom = sole_atom(value);
+    const bool data = atom >= nest.loop_count() && nest.atom(atom).kind == Atom::Kind::DataRead;
+    return data ? &nest.atom(atom) : nullptr;
+  };
+  LoopMask mask = 0;
+  const std::vector<Guard>& guards = reader.ragged_guards();
+  size_t at = 0;
+  for (size_t loop = 0; loop < reader.kernel().loops.size(); ++loop) {
+    if (!reader.kernel().loops[loop].ragged) continue;
+    const Linear variable = single(static_cast<int32_t>(loop));
+    const Atom* begin = read_of(subtract(variable, guards[at].value));
+    const Atom* end = read_of(add(add(guards[at + 1].value, variable), constant(1)));
+    at += 2;
+    if (begin == nullptr || end == nullptr || begin->tensor != end->tensor) continue;
+    LoopMask moved = 0;
+    bool plain = true;
+    for (size_t axis = 0; axis < begin->operands.size(); ++axis) {
+      const Linear& operand = begin->operands[axis];
+      if (operand == end->operands[axis]) continue;
+      const bool next = add(operand, constant(1)) == end->operands[axis];
+      plain = plain && moved == 0 && next && nest.loops_only(operand) &&
+              operand.terms.size() == 1 && operand.terms[0].coefficient == 1;
+      moved = nest.support(operand);
+    }
+    if (plain) mask |= moved;
+  }
+  return mask;
+}
+
+std::optional<int64_t> nominal_macs(const Contraction& contraction, const KernelReader& reader,
+                                    int64_t executions) {
   std::vector<Constraint> periodic;
   const Nest& nest = reader.nest();
   for (const Guard& guard : reader.guards()) {
@@ -219,15 +246,34 @@ std::optional<int64_t> nominal_macs(const Contraction& contraction, const Kernel
         });
     if (remainder) periodic.push_back(guard_constraint(nest, guard));
   }
-  const auto points =
-      periodic.empty() ? checked_product(nest.extents()) : solve(nest, periodic).count();
+  const LoopMask left_out = partitioning_loops(reader);
+  LoopMask kept = 0;
+  std::optional<int64_t> steps = 1;
+  for (int32_t loop = 0; loop < nest.loop_count(); ++loop) {
+    if (!(left_out & loop_bit(loop))) kept |= loop_bit(loop);
+    const bool step = static_cast<size_t>(loop) >= reader.kernel().loops.size();
+    if (step && steps) steps = checked_mul(*steps, nest.extent(loop));
+  }
+  auto points = count_projection(solve(nest, periodic), kept);
+  if (!points || !steps) return std::nullopt;
+  points = checked_mul(*points / *steps, executions);  // periods over steps: on average
   if (!points) return std::nullopt;
   return checked_mul(*points, static_cast<int64_t>(contraction.factors.size()) - 1);
 }
 
+std::optional<int64_t> nominal_box(const KernelReader& reader) {
+  const Nest& nest = reader.nest();
+  const LoopMask left_out = partitioning_loops(reader);
+  std::optional<int64_t> points = 1;
+  for (int32_t loop = 0; loop < nest.loop_count() && points; ++loop) {
+    if (!(left_out & loop_bit(loop))) points = checked_mul(*points, nest.extent(loop));
+  }
+  return points;
+}
+
 bool has_window(const Contraction& contraction, const KernelReader& reader) {
   const Nest& nest = reader.nest();
-  const LoopMask targets = target_mask(reader.kernel());
+  const LoopMask targets = reader.target_mask();
   for (const Factor& factor : contraction.factors) {
     for (const int32_t access : factor.accesses) {
       for (const Linear& subscript : reader.plain_subscripts(access)) {

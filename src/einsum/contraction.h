@@ -25,15 +25,19 @@ struct Contraction {
 /// All products that the kernel sums; empty if it is no contraction.
 std::vector<Contraction> contractions_of(const KernelReader& reader);
 
-LoopMask target_mask(const ir::Kernel& kernel);
-
 /// Multiply-accumulates at the best pairwise order, over the points of `domain`: a pair that shares
 /// no summed loop is elementwise, a loop of one factor only is summed before. nullopt: does not fit
 /// 64 bits.
-std::optional<int64_t> useful_macs(const Contraction& contraction, const ir::Kernel& kernel,
+std::optional<int64_t> useful_macs(const Contraction& contraction, const KernelReader& reader,
                                    const Region& domain);
-/// The box times (factors - 1), periodic guards kept.
-std::optional<int64_t> nominal_macs(const Contraction& contraction, const KernelReader& reader);
+/// The box times (factors - 1), periodic guards kept, over all `executions` of the kernel. Ragged
+/// ranges `p[i] .. p[i + 1]` are taken as parts of one range: the loop i adds no points.
+std::optional<int64_t> nominal_macs(const Contraction& contraction, const KernelReader& reader,
+                                    int64_t executions);
+/// The points of that box, periodic guards ignored too.
+std::optional<int64_t> nominal_box(const KernelReader& reader);
+/// The loops whose extents the box does not multiply, for such ranges.
+LoopMask partitioning_loops(const KernelReader& reader);
 
 /// Some read combines a target loop with a reduced loop so that windows overlap.
 bool has_window(const Contraction& contraction, const KernelReader& reader);

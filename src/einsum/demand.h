@@ -32,27 +32,31 @@ struct ElementRange {
 /// nullopt: a count does not fit 64 bits.
 std::optional<ElementRange> element_range(const Touched& touched);
 
+/// Which statements are one source operator.
+struct Grouping {
+  std::vector<int32_t> of_statement = {};  // per placed statement, or -1
+  std::vector<size_t> steps = {};          // per operator: the loops around all of it
+};
+
 struct Demand {
   bool depends_on_data = false;
   bool one_row_gathers = false;
   bool both_branches_read = false;
-  std::vector<Region> useful_domain = {};  // per statement (kernels), minimum mode
+  std::vector<Region> useful_domain = {};  // per statement (first piece), minimum mode
   std::vector<Region> wanted = {};  // per statement: elements of its outputs needed, minimum mode
   std::vector<bool> live = {};      // per statement
   std::vector<bool> exact = {};     // per statement: useful_domain
   std::map<ir::TensorId, Touched> ports = {};  // read by any operator
-  std::map<ir::TensorId, Touched> written =
-      {};  // stored results behind outputs, and values of updates
-  std::vector<std::map<ir::TensorId, Touched>> reads = {};  // per operator, from outside it
+  /// Stored results: tensors behind outputs and values of updates; a port stands for what is
+  /// overwritten in its memory.
+  std::map<ir::TensorId, Touched> written = {};
+  /// Per operator, from outside it. If the operator runs at every step of a loop and the tensor is
+  /// from outside of the loop, the steps are more axes: each run reads for itself.
+  std::vector<std::map<ir::TensorId, Touched>> reads = {};
   std::map<ir::TensorId, Touched> outside =
       {};  // per computed tensor: needed by other operators or as output
 };
 
-using IndexValueSource = std::function<std::optional<std::vector<int64_t>>(ir::TensorId)>;
-
-/// `operators`: per statement the operator it belongs to, or -1.
-Demand trace_demand(const ProducerIndex& index, Prepared& prepared,
-                    const std::vector<int32_t>& operators, int32_t operator_count,
-                    const IndexValueSource& index_values);
+Demand trace_demand(const ProgramIndex& index, const Prepared& prepared, const Grouping& grouping);
 
 }  // namespace solar::einsum

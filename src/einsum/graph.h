@@ -39,11 +39,11 @@ struct MacClass {
   friend bool operator==(const MacClass&, const MacClass&) = default;
 };
 
-/// One kernel or concat.
+/// One statement that computes, moves or hides data. In the body of a loop: all its steps.
 struct Node {
   NodeId id = {};
   OperatorId op = {};
-  int32_t statement = -1;  // index into the program's statements
+  int32_t statement = -1;  // place in the program's statements, outer ones before their bodies
   ir::TensorId output = {};
   std::string name = {};    // of the output
   std::string einsum = {};  // p[b,s,n] = sum{k} x[b,s,k] * w[n,k]
@@ -52,7 +52,8 @@ struct Node {
   ir::ElementType mac_type = ir::ElementType::F32;
   Macs macs = {};         // nominal: the box, inequality guards ignored, periodic ones kept
   Macs macs_useful = {};  // points that contribute to a used element and are not structurally zero
-  int64_t elementwise_ops = 0;  // at useful points, without the multiply-adds counted as MACs
+  int64_t elementwise_ops = 0;  // at useful points, without the multiply-adds counted as MACs;
+                                // of a sort log2 of its count, of unique log2 of all, an element
   int64_t special_ops = 0;  // likewise: exp, log, tanh, erf, sqrt, pow, division by a tensor, ...
   std::optional<std::string> formula = {};  // of `macs` in the program's dims
   bool exact = true;                        // macs_useful
@@ -64,7 +65,12 @@ struct Transfer {
   ByteRange bytes = {};
 };
 
-/// One source operator: an `op` group, or a kernel outside any group.
+/// One source operator: an `op` group, or a statement outside any group. In the body of a loop it
+/// runs `executions` times, each with a buffer of its own: all counts are the sum of its runs, a
+/// tensor from outside the loop is read by each of them, and what a step hands to the next is
+/// written and read. A group around the whole loop is one operator that runs once: it reads weights
+/// once, and carried values stay inside. Producers of a carried value may come later in the order.
+/// An `if` of which no run is recorded is an operator with what both branches have in common.
 struct Operator {
   OperatorId id = {};
   int32_t group = -1;
@@ -75,7 +81,8 @@ struct Operator {
   std::vector<NodeId> nodes = {};
   std::vector<OperatorId> producers = {};
   std::vector<OperatorId> consumers = {};
-  Macs macs = {};  // the group's declared count, or its nodes'
+  int64_t executions = 1;
+  Macs macs = {};  // the group's declared count times its runs, or its nodes'
   Macs macs_useful = {};
   std::vector<MacClass> mac_classes = {};  // of macs_useful; their sum
   int64_t elementwise_ops = 0;
@@ -118,9 +125,11 @@ struct Graph {
   std::vector<MacClass> mac_classes = {};  // of the whole graph
   Totals totals = {};
   bool exact = true;
-  /// What the counts take for granted: `dense-intermediates` (some structural zeros may be counted
-  /// as work), `both-branches-read` (a select on data reads both), `one-row-gathers` (a
-  /// data-dependent read of an intermediate is counted as if all indices were 0).
+  /// What the counts take for granted, each with a page of its name: `dense-intermediates` (some
+  /// structural zeros may be counted as work), `both-branches-read` (a select on data reads both),
+  /// `one-row-gathers` (a data-dependent read of an intermediate is counted as if all indices were
+  /// 0), `recorded-path`, `path-not-recorded` (of `if` and `while`), `example-ranges`,
+  /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`.
   std::vector<std::string> assumptions = {};
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }

@@ -15,16 +15,12 @@ constexpr int kMaximumVisits = 100'000;
 constexpr size_t kMaximumClauses = 16;
 constexpr int64_t kMaximumTree = 4096;
 
-std::vector<int64_t> extents_of(const ir::Kernel& kernel) {
+std::vector<int64_t> extents_of(const ProgramIndex& index, const ir::Kernel& kernel,
+                                const std::vector<int32_t>& steps) {
   std::vector<int64_t> extents;
   for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
+  for (const int64_t extent : index.extents(steps)) extents.push_back(extent);
   return extents;
-}
-
-std::vector<Linear> loops_of(const ir::Kernel& kernel) {
-  std::vector<Linear> loops;
-  for (size_t i = 0; i < kernel.loops.size(); ++i) loops.push_back(single(static_cast<int32_t>(i)));
-  return loops;
 }
 
 // Functions of one value that are 0 at 0; a quotient with dividend 0.
@@ -83,21 +79,50 @@ Conditions both(Conditions a, const Conditions& b) {
 
 }  // namespace
 
-KernelReader::KernelReader(const ProducerIndex& index, const ir::Kernel& kernel,
-                           const SpecialRegions& specials)
-    : kernel_(&kernel), specials_(&specials), nest_(extents_of(kernel)) {
-  const std::vector<Linear> map = nest_.import(
-      kernel.atoms, loops_of(kernel),
-      [&](Nest& nest, Atom atom) { return fold_data_read(index, nest, std::move(atom)); });
+KernelReader::KernelReader(const ProgramIndex& index, const ir::Kernel& kernel,
+                           const std::vector<int32_t>& loops, const SpecialRegions& specials,
+                           std::span<const Linear> targets)
+    : kernel_(&kernel),
+      loops_(&loops),
+      specials_(&specials),
+      nest_(extents_of(index, kernel, loops)) {
+  std::vector<Linear> own;
+  std::vector<Linear> steps;
+  for (int32_t loop = 0; loop < nest_.loop_count(); ++loop) {
+    (own.size() < kernel.loops.size() ? own : steps).push_back(single(loop));
+  }
+  const std::vector<Linear> map =
+      nest_.import(kernel.atoms, own, index.step_values(loops, steps), [&](Nest& nest, Atom atom) {
+        atom.operands = index.with_steps(atom.tensor, std::move(atom.operands), steps);
+        return index.fold_data_read(nest, std::move(atom));
+      });
   for (const ir::Access& access : kernel.accesses) {
     std::vector<Linear> subscripts;
     for (const Linear& subscript : access.subscripts)
       subscripts.push_back(nest_.import(subscript, map));
     plain_.push_back(subscripts);
-    folded_.push_back(fold(index, nest_, access.tensor, std::move(subscripts)));
+    subscripts = index.with_steps(access.tensor, std::move(subscripts), steps);
+    folded_.push_back(index.fold(nest_, access.tensor, std::move(subscripts)));
   }
   for (const Linear& linear : kernel.linears) linears_.push_back(nest_.import(linear, map));
   for (const Guard& guard : kernel.guards) guards_.push_back(nest_.import(guard, map));
+  for (size_t loop = 0; loop < kernel.loops.size(); ++loop) {
+    const auto& ragged = kernel.loops[loop].ragged;
+    if (!ragged) continue;
+    const Linear variable = single(static_cast<int32_t>(loop));
+    const Linear last = add(nest_.import(ragged->end, map), constant(-1));
+    ragged_guards_.push_back(
+        {Guard::Kind::NonNegative, subtract(variable, nest_.import(ragged->begin, map))});
+    ragged_guards_.push_back({Guard::Kind::NonNegative, subtract(last, variable)});
+  }
+  for (const int32_t loop : kernel.target_loops) target_.push_back(single(loop));
+  for (const Linear& target : targets) target_.push_back(nest_.import(target, map));
+  for (const Linear& step : steps) target_.push_back(step);
+  for (const Linear& subscript : target_) {
+    for (const ir::Term& term : subscript.terms) {
+      if (!nest_.reads_data(single(term.atom))) target_mask_ |= nest_.support(term.atom);
+    }
+  }
   // Shared subexpressions can make a tree of exponential size.
   std::vector<int64_t> sizes;
   for (const ScalarNode& node : kernel.nodes) {
@@ -370,13 +395,13 @@ std::vector<Constraint> KernelReader::required_for_other_than(Special special, i
   return all;
 }
 
-void KernelReader::index_uses(const Linear& value, const std::vector<Constraint>& when,
-                              std::vector<Use>& uses) const {
-  if (!nest_.reads_data(value)) return;
-  std::vector<bool> needed(nest_.atoms().size(), false);
-  nest_.collect_derived(value, needed);
+void data_uses(const Nest& nest, const Linear& value, const std::vector<Constraint>& when,
+               std::vector<Use>& uses) {
+  if (!nest.reads_data(value)) return;
+  std::vector<bool> needed(nest.atoms().size(), false);
+  nest.collect_derived(value, needed);
   for (size_t i = 0; i < needed.size(); ++i) {
-    const Atom& atom = nest_.atoms()[i];
+    const Atom& atom = nest.atoms()[i];
     if (needed[i] && atom.kind == Atom::Kind::DataRead)
       uses.push_back({{atom.tensor, atom.operands}, when});
   }
@@ -402,9 +427,10 @@ void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit&
   if (n.op == ScalarOp::Load) {
     const FoldedAccess& access = folded(n.reference);
     state.uses.all.push_back({access, when, n.reference, state.data_choices > 0});
-    for (const Linear& subscript : access.subscripts) index_uses(subscript, when, state.uses.all);
+    for (const Linear& subscript : access.subscripts)
+      data_uses(nest_, subscript, when, state.uses.all);
   }
-  if (n.op == ScalarOp::Index) index_uses(linear(n.reference), when, state.uses.all);
+  if (n.op == ScalarOp::Index) data_uses(nest_, linear(n.reference), when, state.uses.all);
   visit(n.a, when, state);
   if (n.op != ScalarOp::Select) {
     visit(n.b, when, state);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "einsum/domain.h"
-#include "einsum/fold.h"
+#include "einsum/program_index.h"
 
 namespace solar::einsum {
 
@@ -41,17 +41,32 @@ struct Uses {
   bool left_out = false;  // deeply nested conditions: some reads are missing
 };
 
+/// The reads of index tensors that `value` needs.
+void data_uses(const Nest& nest, const Linear& value, const std::vector<Constraint>& when,
+               std::vector<Use>& uses);
+
 class KernelReader {
  public:
-  KernelReader(const ProducerIndex& index, const ir::Kernel& kernel,
-               const SpecialRegions& specials);
+  /// The nest's loops are the kernel's, then the steps of `loops`. `targets`: more subscripts to
+  /// import, of a scatter.
+  KernelReader(const ProgramIndex& index, const ir::Kernel& kernel,
+               const std::vector<int32_t>& loops, const SpecialRegions& specials,
+               std::span<const Linear> targets = {});
 
   const ir::Kernel& kernel() const { return *kernel_; }
+  const std::vector<int32_t>& loops() const { return *loops_; }
   Nest& nest() { return nest_; }
   const Nest& nest() const { return nest_; }
   const FoldedAccess& folded(int32_t access) const { return folded_[static_cast<size_t>(access)]; }
   const Linear& linear(int32_t reference) const { return linears_[static_cast<size_t>(reference)]; }
   const std::vector<Guard>& guards() const { return guards_; }
+  /// That the loops lie in their ragged ranges.
+  const std::vector<Guard>& ragged_guards() const { return ragged_guards_; }
+  /// The subscripts of the element that a point writes, all axes.
+  const std::vector<Linear>& target() const { return target_; }
+  /// The loops that decide which element a point writes; those that do so only through data are
+  /// summed over.
+  LoopMask target_mask() const { return target_mask_; }
   const ir::ScalarNode& node(int32_t id) const { return kernel_->nodes[static_cast<size_t>(id)]; }
   /// Subscripts before views are folded.
   const std::vector<Linear>& plain_subscripts(int32_t access) const {
@@ -67,9 +82,6 @@ class KernelReader {
   std::vector<Constraint> required_for_other_than(Special special, int32_t node) const;
   /// All reads below `node`, and the index tensors that their subscripts read.
   Uses uses(int32_t node) const;
-  /// The reads that guards and subscripts do of index tensors, for derived atoms below `value`.
-  void index_uses(const Linear& value, const std::vector<Constraint>& when,
-                  std::vector<Use>& uses) const;
 
  private:
   struct Visit;
@@ -81,12 +93,16 @@ class KernelReader {
                          std::vector<Constraint>& all) const;
 
   const ir::Kernel* kernel_;
+  const std::vector<int32_t>* loops_;
   const SpecialRegions* specials_;
   Nest nest_;
   std::vector<FoldedAccess> folded_ = {};
   std::vector<std::vector<Linear>> plain_ = {};
   std::vector<Linear> linears_ = {};
   std::vector<Guard> guards_ = {};
+  std::vector<Guard> ragged_guards_ = {};
+  std::vector<Linear> target_ = {};
+  LoopMask target_mask_ = 0;
   std::vector<bool> small_ = {};  // nodes whose expression, written out, is short enough to walk
 };
 

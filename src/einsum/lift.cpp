@@ -7,24 +7,14 @@
 #include <set>
 
 #include "base/checked.h"
-#include "einsum/contraction.h"
 #include "einsum/demand.h"
-#include "einsum/operations.h"
+#include "einsum/node_count.h"
 #include "einsum/prepare.h"
-#include "einsum/text.h"
+#include "einsum/storage.h"
 
 namespace solar::einsum {
 
 namespace {
-
-// `conv` as in conv2d or convolution, not as in convert.
-bool names_convolution(std::string_view name) {
-  for (size_t at = name.find("conv"); at != std::string_view::npos;
-       at = name.find("conv", at + 1)) {
-    if (name.substr(at + 4, 3) != "ert") return true;
-  }
-  return false;
-}
 
 Diagnostic overflow(const std::string& what, const std::string& name, const Span& span) {
   return {.kind = DiagnosticKind::CountOverflow,
@@ -32,49 +22,16 @@ Diagnostic overflow(const std::string& what, const std::string& name, const Span
           .span = span};
 }
 
-// Bytes of `elements` elements, rounded up; nullopt if they do not fit.
-std::optional<Bytes> bytes_of(int64_t elements, ir::ElementType type) {
-  const auto bits = checked_mul(elements, ir::storage_bits(type));
-  if (!bits) return std::nullopt;
-  return Bytes{*bits / 8 + (*bits % 8 != 0 ? 1 : 0)};
-}
-
-bool accumulate(ByteRange& total, const ByteRange& more) {
-  const auto min = checked_add(total.min, more.min);
-  const auto example = checked_add(total.example, more.example);
-  const auto max = checked_add(total.max, more.max);
-  if (!min || !example || !max) return false;
-  total = {*min, *example, *max};
-  return true;
-}
-
-bool accumulate(int64_t& total, int64_t more) {
-  const auto sum = checked_add(total, more);
-  if (sum) total = *sum;
-  return sum.has_value();
-}
-
-bool accumulate(std::vector<MacClass>& classes, const MacClass& more) {
-  if (more.macs.value == 0) return true;
-  for (MacClass& one : classes) {
-    if (one.type == more.type && one.is_convolution == more.is_convolution) {
-      return accumulate(one.macs.value, more.macs.value);
-    }
-  }
-  classes.push_back(more);
-  return true;
-}
-
 class Lifter {
  public:
-  explicit Lifter(const ir::Program& program) : program_(program), index_(program) {}
+  Lifter(const ir::Program& program, const LiftOptions& options)
+      : program_(program), index_(program, options.paths) {}
 
   Result<Graph> run(const LiftOptions& options) {
-    SOLAR_TRY(Prepared prepared, prepare(index_));
+    SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values));
     prepared_ = std::move(prepared);
     assign_operators();
-    demand_ = trace_demand(index_, prepared_, operators_, static_cast<int32_t>(provisional_.size()),
-                           options.index_values);
+    demand_ = trace_demand(index_, prepared_, grouping_);
     graph_.program = program_.name;
     make_nodes();
     make_operators();
@@ -86,125 +43,89 @@ class Lifter {
   }
 
  private:
-  void assign_operators() {
+  std::set<ir::TensorId> result_bases() const {
     std::set<ir::TensorId> results;
     for (const ir::TensorId output : program_.outputs)
       results.insert(whole_read(index_, output).access.base);
     for (const ir::Update& update : program_.updates) {
       results.insert(whole_read(index_, update.value).access.base);
     }
-    std::map<int32_t, int32_t> of_group;
-    operators_.assign(program_.statements.size(), -1);
-    for (size_t i = 0; i < program_.statements.size(); ++i) {
-      const Statement& statement = prepared_.statements[i];
-      if (statement.outputs.empty()) continue;
-      // A constant result still has to be written by somebody.
-      const bool is_result = std::any_of(statement.outputs.begin(), statement.outputs.end(),
-                                         [&](ir::TensorId id) { return results.contains(id); });
-      if (statement.generated && !is_result) continue;
-      const int32_t group = program_.statements[i].group;
-      const auto next = static_cast<int32_t>(provisional_.size());
-      const auto known = of_group.find(group);
-      if (group >= 0 && known != of_group.end()) {
-        operators_[i] = known->second;
-        continue;
-      }
-      if (group >= 0) of_group.emplace(group, next);
-      operators_[i] = next;
-      provisional_.push_back(i);
-    }
+    return results;
   }
 
-  bool is_inside(ir::TensorId tensor, int32_t op) const {
-    const int32_t producer = index_.producer(tensor);
-    return producer >= 0 && operators_[static_cast<size_t>(producer)] == op;
+  void assign_operators() {
+    const std::set<ir::TensorId> results = result_bases();
+    std::vector<int32_t> of_group(program_.groups.size(), -1);
+    grouping_.of_statement.assign(index_.placed().size(), -1);
+    for (size_t i = 0; i < index_.placed().size(); ++i) {
+      const Placed& placed = index_.placed()[i];
+      const Statement& prepared = prepared_.statements[i];
+      const bool carry = placed.statement == nullptr;
+      const ir::Statement& statement = *(carry ? index_.placed(placed.owner) : placed).statement;
+      const bool encloses = carry || !placed.bodies.empty();
+      if (!encloses) {
+        if (prepared.outputs.empty()) continue;
+        // A constant result still has to be written by somebody.
+        const bool is_result = std::any_of(prepared.outputs.begin(), prepared.outputs.end(),
+                                           [&](ir::TensorId id) { return results.contains(id); });
+        if (prepared.generated && !is_result) continue;
+      }
+      const bool grouped = statement.group >= 0;
+      // A loop or branch is no operator by itself, but inside a group it belongs to it.
+      if (!grouped && encloses && prepared.outputs.empty()) continue;
+      if (!grouped && carry) continue;
+      const auto next = static_cast<int32_t>(provisional_.size());
+      int32_t& known =
+          grouped ? of_group[static_cast<size_t>(statement.group)] : grouping_.of_statement[i];
+      if (known < 0) {
+        known = next;
+        provisional_.push_back(i);
+        grouping_.steps.push_back(index_.block_of(placed).loops.size());
+      }
+      grouping_.of_statement[i] = known;
+    }
   }
 
   void make_nodes() {
     final_.assign(provisional_.size(), -1);
-    for (size_t i = 0; i < program_.statements.size(); ++i) {
-      if (operators_[i] < 0 || !demand_.live[i]) continue;
-      const auto at = static_cast<size_t>(operators_[i]);
+    const NodeCounter counter(index_, prepared_, grouping_, demand_);
+    for (size_t i = 0; i < index_.placed().size(); ++i) {
+      const Placed& placed = index_.placed()[i];
+      const int32_t op = grouping_.of_statement[i];
+      if (op < 0 || placed.statement == nullptr || !demand_.live[i]) continue;
+      if (index_.block_of(placed).alternative) continue;  // the `if` counts what is sure
+      const auto at = static_cast<size_t>(op);
       if (final_[at] < 0) {
         final_[at] = static_cast<int32_t>(graph_.operators.size());
         graph_.operators.push_back({.id = OperatorId{final_[at]}});
       }
-      Node node;
-      node.id = NodeId{static_cast<int32_t>(graph_.nodes.size())};
-      node.op = OperatorId{final_[at]};
-      node.statement = static_cast<int32_t>(i);
-      node.output = prepared_.statements[i].outputs[0];
-      node.name = program_.tensor(node.output).name;
-      node.exact = demand_.exact[i];
-      if (prepared_.statements[i].reader) {
-        count_node(i, *prepared_.statements[i].reader, node);
-      } else {
-        node.einsum = concat_text(std::get<ir::Concat>(program_.statements[i].body), program_);
+      auto node = counter.node(static_cast<int32_t>(i));
+      if (!node) {
+        const ir::TensorId output = prepared_.statements[i].outputs[0];
+        errors_.push_back(overflow("multiply-accumulates or operations",
+                                   program_.tensor(output).name, placed.statement->span));
+        node.emplace();
       }
-      graph_.operators[static_cast<size_t>(final_[at])].nodes.push_back(node.id);
-      graph_.nodes.push_back(std::move(node));
-    }
-  }
-
-  void count_node(size_t at, const KernelReader& reader, Node& node) {
-    const Span& span = program_.statements[at].span;
-    node.einsum = einsum_text(reader, program_);
-    const std::vector<Contraction> contractions = contractions_of(reader);
-    const Region& domain = demand_.useful_domain[at];
-    const bool generated = prepared_.statements[at].generated;
-    int64_t multiplications = 0;
-    for (const Contraction& contraction : contractions) {
-      const auto nominal = nominal_macs(contraction, reader);
-      const auto useful = generated ? 0 : useful_macs(contraction, reader.kernel(), domain);
-      multiplications += static_cast<int64_t>(contraction.factors.size()) - 1;
-      if (!nominal || !useful || !accumulate(node.macs.value, *nominal) ||
-          !accumulate(node.macs_useful.value, *useful)) {
-        errors_.push_back(overflow("multiply-accumulates", node.name, span));
-        return;
+      node->id = NodeId{static_cast<int32_t>(graph_.nodes.size())};
+      node->op = OperatorId{final_[at]};
+      graph_.operators[static_cast<size_t>(final_[at])].nodes.push_back(node->id);
+      if (const auto* opaque = std::get_if<ir::Opaque>(&placed.statement->body)) {
+        has_hole_ = has_hole_ || opaque->hole;
+        has_opaque_ = has_opaque_ || !opaque->hole;
+        declared_.emplace_back(final_[at], opaque, counter.runs(static_cast<int32_t>(i)));
       }
-      node.is_convolution = node.is_convolution || has_window(contraction, reader);
+      graph_.nodes.push_back(std::move(*node));
     }
-    node.is_contraction = !contractions.empty();
-    if (node.is_contraction)
-      describe_contraction(at, reader, contractions[0], multiplications, node);
-    if (generated) return;
-    const auto points = domain.count();
-    const OperationsPerPoint operations = operations_per_point(reader, contractions);
-    const auto elementwise = points ? checked_mul(*points, operations.elementwise) : std::nullopt;
-    const auto special = points ? checked_mul(*points, operations.special) : std::nullopt;
-    if (!elementwise || !special) {
-      errors_.push_back(overflow("operations", node.name, span));
-      return;
-    }
-    node.elementwise_ops = *elementwise;
-    node.special_ops = *special;
-  }
-
-  void describe_contraction(size_t at, const KernelReader& reader, const Contraction& contraction,
-                            int64_t multiplications, Node& node) {
-    const ir::Statement& statement = program_.statements[at];
-    const std::string_view op = statement.group >= 0
-                                    ? program_.groups[static_cast<size_t>(statement.group)].op
-                                    : std::string_view();
-    node.is_convolution =
-        node.is_convolution || names_convolution(op) || names_convolution(statement.call);
-    node.mac_type = mac_type(contraction, program_, reader.kernel(),
-                             [&](ir::TensorId id) { return is_inside(id, operators_[at]); });
-    const auto box = checked_product(reader.nest().extents());
-    const auto points = box ? checked_mul(*box, multiplications) : std::nullopt;
-    const std::string formula = box_formula(reader.kernel());
-    if (formula.empty() || !points || *points != node.macs.value) return;
-    node.formula = multiplications == 1 ? formula : fmt::format("{}*{}", multiplications, formula);
   }
 
   std::optional<ByteRange> bytes(ir::TensorId id, const Touched& touched) {
-    const ir::ElementType type = program_.tensor(id).type;
+    const ir::Tensor& tensor = program_.tensor(id);
     const auto range = element_range(touched);
-    const auto min = range ? bytes_of(range->min, type) : std::nullopt;
-    const auto example = range ? bytes_of(range->example, type) : std::nullopt;
-    const auto max = range ? bytes_of(range->max, type) : std::nullopt;
+    const auto min = range ? bytes_of(tensor, range->min) : std::nullopt;
+    const auto example = range ? bytes_of(tensor, range->example) : std::nullopt;
+    const auto max = range ? bytes_of(tensor, range->max) : std::nullopt;
     if (!min || !example || !max) {
-      errors_.push_back(overflow("bytes", program_.tensor(id).name, program_.tensor(id).span));
+      errors_.push_back(overflow("bytes", tensor.name, tensor.span));
       return std::nullopt;
     }
     return ByteRange{*min, *example, *max};
@@ -214,13 +135,17 @@ class Lifter {
     for (size_t at = 0; at < provisional_.size(); ++at) {
       if (final_[at] < 0) continue;
       Operator& op = graph_.operators[static_cast<size_t>(final_[at])];
-      const ir::Statement& first = program_.statements[provisional_[at]];
+      const Placed& placed = index_.placed()[provisional_[at]];
+      const ir::Statement& first = *placed.statement;
       op.group = first.group;
+      op.executions = placed.executions;
       if (first.group >= 0) {
         const ir::Group& group = program_.groups[static_cast<size_t>(first.group)];
         op.name = group.op;
         op.at = group.at;
         op.module = group.module;
+      } else if (const auto* opaque = std::get_if<ir::Opaque>(&first.body)) {
+        op.name = opaque->op;
       } else {
         op.name = graph_.node(op.nodes[0]).name;
       }
@@ -230,14 +155,18 @@ class Lifter {
       }
     }
     for (const auto& [tensor, touched] : demand_.outside) {
-      const int32_t at = operators_[static_cast<size_t>(index_.producer(tensor))];
+      const int32_t producer = index_.producer(tensor);
+      const int32_t at = grouping_.of_statement[static_cast<size_t>(producer)];
       if (at < 0 || final_[static_cast<size_t>(at)] < 0) continue;
+      const ir::Statement* statement = index_.placed(producer).statement;
+      if (statement != nullptr && writes_as_declared(*statement)) continue;
       Operator& op = graph_.operators[static_cast<size_t>(final_[static_cast<size_t>(at)])];
       const auto range = bytes(tensor, touched);
       if (!range) continue;
       op.writes.push_back({tensor, *range});
       if (!accumulate(op.bytes_out, *range)) errors_.push_back(overflow("bytes", op.name, {}));
     }
+    add_declared();
     copy_updates();
     for (Operator& op : graph_.operators) {
       std::sort(op.consumers.begin(), op.consumers.end());
@@ -245,13 +174,48 @@ class Lifter {
     }
   }
 
+  static bool writes_as_declared(const ir::Statement& statement) {
+    const auto* opaque = std::get_if<ir::Opaque>(&statement.body);
+    return opaque != nullptr && (opaque->hole || opaque->writes);
+  }
+
+  // Bytes that opaque operators declare, on their first tensors.
+  void add_declared() {
+    for (const auto& [at, opaque, runs] : declared_) {
+      Operator& op = graph_.operators[static_cast<size_t>(at)];
+      if (opaque->hole) continue;
+      const auto add = [&](const std::optional<int64_t>& declared,
+                           const std::vector<ir::TensorId>& tensors,
+                           std::vector<Transfer>& transfers, ByteRange& total) {
+        if (!declared) return;
+        const auto all = checked_mul(*declared, runs);
+        const ByteRange range{Bytes{all.value_or(0)}, Bytes{all.value_or(0)},
+                              Bytes{all.value_or(0)}};
+        if (!all || !accumulate(total, range)) errors_.push_back(overflow("bytes", op.name, {}));
+        if (!tensors.empty()) transfers.push_back({tensors[0], range});
+      };
+      add(opaque->reads, opaque->inputs, op.reads, op.bytes_in);
+      add(opaque->writes, opaque->outputs, op.writes, op.bytes_out);
+    }
+  }
+
   void add_read(Operator& op, ir::TensorId tensor, const ByteRange& range) {
     op.reads.push_back({tensor, range});
     if (!accumulate(op.bytes_in, range)) errors_.push_back(overflow("bytes", op.name, {}));
+    if (const ir::Carried* carried = index_.carried_of(tensor)) {
+      for (const ir::TensorId from : {carried->initial, carried->next}) {
+        const int32_t base = index_.producer(whole_read(index_, from).access.base);
+        if (base >= 0) connect(grouping_.of_statement[static_cast<size_t>(base)], op);
+      }
+      return;
+    }
     const int32_t producer = index_.producer(tensor);
-    const int32_t at = producer < 0 ? -1 : operators_[static_cast<size_t>(producer)];
-    if (at < 0 || final_[static_cast<size_t>(at)] < 0) return;
-    const OperatorId from{final_[static_cast<size_t>(at)]};
+    if (producer >= 0) connect(grouping_.of_statement[static_cast<size_t>(producer)], op);
+  }
+
+  void connect(int32_t provisional, Operator& op) {
+    if (provisional < 0 || final_[static_cast<size_t>(provisional)] < 0) return;
+    const OperatorId from{final_[static_cast<size_t>(provisional)]};
     if (std::find(op.producers.begin(), op.producers.end(), from) == op.producers.end()) {
       op.producers.push_back(from);
     }
@@ -281,7 +245,9 @@ class Lifter {
       if (node.formula) formula += (formula.empty() ? "" : " + ") + *node.formula;
     }
     if (op.group >= 0) {
-      const auto& nominal = program_.groups[static_cast<size_t>(op.group)].nominal;
+      const auto& once = program_.groups[static_cast<size_t>(op.group)].nominal;
+      const auto nominal = once ? checked_mul(*once, op.executions) : std::nullopt;
+      if (once && !nominal) errors_.push_back(overflow("multiply-accumulates", op.name, span));
       formulas = formulas && (!nominal || *nominal == op.macs.value);
       if (nominal) op.macs = Macs{*nominal};
     }
@@ -335,6 +301,7 @@ class Lifter {
     for (const ir::Update& update : program_.updates) {
       const WholeRead read = whole_read(index_, update.value);
       if (read.access.base == update.state) continue;
+      if (demand_.written.contains(update.state)) continue;  // in its own memory
       const auto state = whole_bytes(update.state);
       if (!state) continue;
       graph_.writes.push_back({update.state, ir::Role::State,
@@ -373,24 +340,44 @@ class Lifter {
     }
     totals.depends_on_data = demand_.depends_on_data;
     for (const auto& [tensor, touched] : demand_.ports) {
-      totals.example_known = totals.example_known && touched.example_known;
+      const auto range = element_range(touched);
+      const bool known = touched.example_known || (range && range->min == range->max);
+      totals.example_known = totals.example_known && known;
     }
     if (!fits || !flops) errors_.push_back(overflow("totals", program_.name, {}));
   }
 
   void note_assumptions() {
-    if (demand_.both_branches_read) graph_.assumptions.push_back("both-branches-read");
-    if (prepared_.dense_intermediates) graph_.assumptions.push_back("dense-intermediates");
-    if (demand_.one_row_gathers) graph_.assumptions.push_back("one-row-gathers");
+    std::vector<std::string>& all = graph_.assumptions;
+    if (demand_.both_branches_read) all.push_back("both-branches-read");
+    if (prepared_.dense_intermediates) all.push_back("dense-intermediates");
+    if (prepared_.ranges_at_example) all.push_back("example-ranges");
+    if (has_hole_) all.push_back("hole-not-counted");
+    if (demand_.one_row_gathers) all.push_back("one-row-gathers");
+    if (has_opaque_) all.push_back("opaque-as-declared");
+    if (index_.path_missing()) all.push_back("path-not-recorded");
+    if (prepared_.ranges_unknown) all.push_back("ranges-not-known");
+    if (index_.uses_recorded_path()) all.push_back("recorded-path");
   }
 
+  struct Declared {
+    int32_t op;
+    const ir::Opaque* opaque;
+    int64_t runs;
+    Declared(int32_t op, const ir::Opaque* opaque, int64_t runs)
+        : op(op), opaque(opaque), runs(runs) {}
+  };
+
   const ir::Program& program_;
-  ProducerIndex index_;
+  ProgramIndex index_;
   Prepared prepared_ = {};
   Demand demand_ = {};
-  std::vector<int32_t> operators_ = {};   // per statement: provisional operator, or -1
+  Grouping grouping_ = {};                // operators by the numbers of provisional_
   std::vector<size_t> provisional_ = {};  // per provisional operator: its first statement
   std::vector<int32_t> final_ = {};       // per provisional operator: its id in the graph, or -1
+  std::vector<Declared> declared_ = {};
+  bool has_hole_ = false;
+  bool has_opaque_ = false;
   Graph graph_ = {};
   Diagnostics errors_ = {};
 };
@@ -398,21 +385,18 @@ class Lifter {
 }  // namespace
 
 Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& options) {
-  return Lifter(*program).run(options);
+  return Lifter(*program, options).run(options);
 }
 
 std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program) {
-  const ProducerIndex index(*program);
-  const auto prepared = prepare(index);
   std::set<ir::TensorId> tensors;
-  if (prepared) {
-    for (const Statement& statement : prepared->statements) {
-      if (!statement.reader) continue;
-      for (const Atom& atom : statement.reader->nest().atoms()) {
-        if (atom.kind == Atom::Kind::DataRead) tensors.insert(atom.tensor);
-      }
-    }
-  }
+  // Preparing asks for the values of all of them.
+  const ProgramIndex index(*program);
+  const IndexValueSource note = [&](ir::TensorId id) -> std::optional<std::vector<int64_t>> {
+    tensors.insert(id);
+    return std::nullopt;
+  };
+  if (!prepare(index, note)) tensors.clear();
   return {tensors.begin(), tensors.end()};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "einsum/graph.h"
+#include "exec/executor.h"
 #include "ir/core.h"
 
 namespace solar::einsum {
@@ -15,12 +16,15 @@ struct LiftOptions {
   /// The elements of an integer tensor at the example inputs, row-major, if known. Asked for the
   /// tensors that data-dependent subscripts read (ports or kernel outputs, never views).
   std::function<std::optional<std::vector<int64_t>>(ir::TensorId)> index_values = {};
+  /// Which way a run at the example inputs went, per Program::controls, if recorded. Without it a
+  /// `while` counts as ending at its first test, and an `if` as what both branches need.
+  std::vector<exec::ControlPath> paths = {};
 };
 
 /// Fails only where a count does not fit 64 bits, or a nest has more loops than can be counted.
 Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& options = {});
 
-/// The tensors whose values `index_values` is asked for.
+/// The tensors whose values `index_values` is asked for. None is defined inside a loop.
 std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program);
 
 }  // namespace solar::einsum

@@ -102,6 +102,7 @@ Nest::Facts Nest::facts_of(const Atom& atom) const {
     }
     case Atom::Kind::DataRead:
     case Atom::Kind::Loop:
+    case Atom::Kind::Step:
       facts.range = {-kFar, kFar};
       facts.data = true;
       break;
@@ -244,7 +245,7 @@ Guard Nest::import(const Guard& guard, const std::vector<Linear>& map) const {
 }
 
 std::vector<Linear> Nest::import(const std::vector<Atom>& table, const std::vector<Linear>& first,
-                                 const DataReader& data_reader) {
+                                 const std::vector<Linear>& steps, const DataReader& data_reader) {
   std::vector<Linear> map = first;
   for (size_t i = first.size(); i < table.size(); ++i) {
     Atom atom = table[i];
@@ -260,6 +261,9 @@ std::vector<Linear> Nest::import(const std::vector<Atom>& table, const std::vect
       case Atom::Kind::DataRead:
         map.push_back(data_reader ? data_reader(*this, std::move(atom))
                                   : add_atom(std::move(atom)));
+        break;
+      case Atom::Kind::Step:
+        map.push_back(steps[static_cast<size_t>(atom.step)]);
         break;
       default:
         map.push_back(add_atom(std::move(atom)));
@@ -308,6 +312,7 @@ int64_t Nest::evaluate_atom(int32_t id, const std::vector<int64_t>& values) cons
   const auto operand = [&](size_t i) { return evaluate(atom.operands[i], values); };
   switch (atom.kind) {
     case Atom::Kind::Loop:
+    case Atom::Kind::Step:  // import puts its value in its place
       return values[static_cast<size_t>(id)];
     case Atom::Kind::FloorDiv:
       return solar::floor_div(operand(0), atom.divisor);

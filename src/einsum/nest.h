@@ -58,9 +58,9 @@ class Nest {
   /// What to put in place of a data read whose operands are imported already.
   using DataReader = std::function<Linear(Nest&, Atom)>;
   /// Adds the derived atoms of a table whose first `first.size()` atoms stand for `first`; returns
-  /// what each atom of the table is here.
+  /// what each atom of the table is here. `steps`: per Program::steps, its value.
   std::vector<Linear> import(const std::vector<Atom>& table, const std::vector<Linear>& first,
-                             const DataReader& data_reader = {});
+                             const std::vector<Linear>& steps, const DataReader& data_reader = {});
   Linear import(const Linear& value, const std::vector<Linear>& map) const;
   Guard import(const Guard& guard, const std::vector<Linear>& map) const;
 

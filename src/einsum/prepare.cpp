@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace solar::einsum {
@@ -14,69 +15,200 @@ namespace {
 using ir::Reduction;
 using ir::ScalarOp;
 
+constexpr int kMaximumPasses = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Preparation {
  public:
-  explicit Preparation(const ProducerIndex& index) : index_(index), program_(index.program()) {
+  Preparation(const ProgramIndex& index, const IndexValueSource& index_values)
+      : index_(index), program_(index.program()), moves_(index), source_(index_values) {
     result_.specials = std::make_unique<SpecialRegions>();
-    for (const ir::Tensor& tensor : program_.tensors) {
-      result_.specials->not_zero.push_back(Region::full(tensor.shape));
-      result_.specials->not_minus_infinity.push_back(Region::full(tensor.shape));
+    for (size_t i = 0; i < program_.tensors.size(); ++i) {
+      const ir::Tensor& tensor = program_.tensors[i];
+      const std::vector<int64_t>& shape = index_.shape(ir::TensorId{static_cast<int32_t>(i)});
+      result_.specials->not_zero.push_back(Region::full(shape));
+      result_.specials->not_minus_infinity.push_back(Region::full(shape));
       result_.generated.push_back(tensor.role == ir::Role::Const);
       if (tensor.role == ir::Role::Const) note_constant(tensor);
     }
   }
 
   Result<Prepared> run() {
-    result_.statements.reserve(program_.statements.size());
-    Diagnostics errors;
-    for (const ir::Tensor& tensor : program_.tensors) {
-      if (tensor.shape.size() <= static_cast<size_t>(kMaximumLoops)) continue;
-      errors.push_back({.kind = DiagnosticKind::NotSupported,
-                        .message = fmt::format("tensor `{}` has {} axes, at most {} can be counted",
-                                               tensor.name, tensor.shape.size(), kMaximumLoops),
-                        .span = tensor.span});
-    }
-    if (!errors.empty()) return errors;
-    for (const ir::Statement& statement : program_.statements) {
-      Statement prepared;
-      if (const auto* kernel = std::get_if<ir::Kernel>(&statement.body)) {
-        if (kernel->loops.size() > static_cast<size_t>(kMaximumLoops)) {
-          errors.push_back(
-              {.kind = DiagnosticKind::NotSupported,
-               .message = fmt::format("kernel `{}` has {} loops, at most {} can be counted",
-                                      program_.tensor(kernel->output).name, kernel->loops.size(),
-                                      kMaximumLoops),
-               .span = statement.span});
-        } else {
-          prepare_kernel(*kernel, prepared);
-        }
-      } else if (const auto* concat = std::get_if<ir::Concat>(&statement.body)) {
-        prepare_concat(*concat, prepared);
-      }
-      result_.statements.push_back(std::move(prepared));
-    }
-    if (!errors.empty()) return errors;
+    check_limits();
+    if (!errors_.empty()) return std::move(errors_);
+    result_.statements.resize(index_.placed().size());
+    prepare_block(0);
     return std::move(result_);
   }
 
  private:
-  void prepare_kernel(const ir::Kernel& kernel, Statement& statement) {
+  void refuse(const std::string& what, size_t count, const std::string& parts, const Span& span) {
+    errors_.push_back({.kind = DiagnosticKind::NotSupported,
+                       .message = fmt::format("{} has {} {}, at most {} can be counted", what,
+                                              count, parts, kMaximumLoops),
+                       .span = span});
+  }
+
+  // Loops and axes are bits of a mask.
+  void check_limits() {
+    constexpr auto kMost = static_cast<size_t>(kMaximumLoops);
+    for (size_t i = 0; i < program_.tensors.size(); ++i) {
+      const ir::Tensor& tensor = program_.tensors[i];
+      const size_t axes = index_.shape(ir::TensorId{static_cast<int32_t>(i)}).size();
+      if (axes > kMost) refuse(fmt::format("tensor `{}`", tensor.name), axes, "axes", tensor.span);
+    }
+    for (const Placed& placed : index_.placed()) {
+      if (placed.statement == nullptr) continue;
+      const auto& body = placed.statement->body;
+      const auto* kernel = std::get_if<ir::Kernel>(&body);
+      if (const auto* scatter = std::get_if<ir::Scatter>(&body)) kernel = &scatter->nest;
+      size_t loops = index_.block_of(placed).loops.size();
+      if (kernel != nullptr) loops += kernel->loops.size();
+      if (const auto* opaque = std::get_if<ir::Opaque>(&body)) loops += most_axes(*opaque);
+      if (const auto* compact = std::get_if<ir::Compact>(&body))
+        loops += program_.tensor(compact->input).shape.size() + 2;
+      if (const auto* sort = std::get_if<ir::Sort>(&body))
+        loops += program_.tensor(sort->input).shape.size() + 1;
+      if (loops <= kMost) continue;
+      const ir::TensorId output = ir::outputs_of(*placed.statement).at(0);
+      refuse(fmt::format("what computes `{}`", program_.tensor(output).name), loops, "loops",
+             placed.statement->span);
+    }
+  }
+
+  size_t most_axes(const ir::Opaque& opaque) const {
+    const auto most = [&](const std::vector<ir::TensorId>& ids) {
+      size_t axes = 0;
+      for (const ir::TensorId id : ids) axes = std::max(axes, program_.tensor(id).shape.size());
+      return axes;
+    };
+    return most(opaque.inputs) + most(opaque.outputs);
+  }
+
+  void prepare_block(int32_t id) {
+    for (const int32_t at : index_.block(id).statements) prepare_statement(at);
+  }
+
+  void prepare_statement(int32_t at) {
+    const Placed& placed = index_.placed(at);
+    Statement statement;
+    if (const auto* kernel = std::get_if<ir::Kernel>(&placed.statement->body)) {
+      prepare_kernel(placed, *kernel, statement);
+    } else if (const auto* scatter = std::get_if<ir::Scatter>(&placed.statement->body)) {
+      prepare_scatter(placed, *scatter, statement);
+    } else if (const auto* concat = std::get_if<ir::Concat>(&placed.statement->body)) {
+      moves_.concat(placed, *concat, statement);
+      note_move(statement);
+    } else if (const auto* sort = std::get_if<ir::Sort>(&placed.statement->body)) {
+      moves_.sort(placed, *sort, statement);
+      note_generated(statement);
+    } else if (const auto* compact = std::get_if<ir::Compact>(&placed.statement->body)) {
+      moves_.compact(placed, *compact, statement);
+      note_generated(statement);
+    } else if (const auto* opaque = std::get_if<ir::Opaque>(&placed.statement->body)) {
+      moves_.opaque(placed, *opaque, statement);
+    } else if (std::holds_alternative<ir::If>(placed.statement->body)) {
+      for (const int32_t body : placed.bodies) prepare_block(body);
+      if (placed.bodies.size() > 1) statement.outputs = ir::outputs_of(*placed.statement);
+    } else if (!placed.bodies.empty()) {
+      prepare_loop(placed.bodies[0]);
+    }
+    for (const auto& nest : statement.nests) attach_values(*nest);
+    result_.statements[static_cast<size_t>(at)] = std::move(statement);
+  }
+
+  // What is known of a carried value at later steps is known after the body: first nothing is, and
+  // every further pass is still true.
+  void prepare_loop(int32_t body) {
+    const std::vector<int32_t>& carries = index_.block(body).carries;
+    for (const int32_t carry : carries) {
+      // `next` is not prepared yet; until it proves otherwise it is generated if `initial` is.
+      const ir::Carried& carried = *index_.placed(carry).carried;
+      const bool generated = result_.generated[ir::index(base_of(carried.initial))];
+      prepare_carry(carry, generated);
+    }
+    for (int pass = 0;; ++pass) {
+      prepare_block(body);
+      bool changed = false;
+      for (const int32_t carry : carries) changed = prepare_carry(carry, {}) || changed;
+      if (!changed) return;
+      if (pass < kMaximumPasses) continue;
+      // Zeros that spread for many steps: what was found of them holds, the readers must agree.
+      for (const int32_t carry : carries) prepare_carry(carry, false);
+      prepare_block(body);
+      return;
+    }
+  }
+
+  ir::TensorId base_of(ir::TensorId id) const { return whole_read(index_, id).access.base; }
+
+  // Whether more, or less, is known than before.
+  bool prepare_carry(int32_t at, std::optional<bool> generated) {
+    const ir::TensorId inside = index_.placed(at).carried->inside;
+    const auto id = ir::index(inside);
+    SpecialRegions& specials = *result_.specials;
+    const Region not_zero = specials.not_zero[id];
+    const Region not_infinite = specials.not_minus_infinity[id];
+    const bool was_generated = result_.generated[id];
+    Statement statement;
+    moves_.carry(index_.placed(at), statement);
+    for (const auto& nest : statement.nests) attach_values(*nest);
+    note_move(statement);
+    if (generated) statement.generated = result_.generated[id] = *generated;
+    result_.statements[static_cast<size_t>(at)] = std::move(statement);
+    return result_.generated[id] != was_generated || !not_zero.same_as(specials.not_zero[id]) ||
+           !not_infinite.same_as(specials.not_minus_infinity[id]);
+  }
+
+  // Known index values decide ragged ranges, and what is read at the example inputs.
+  void attach_values(Nest& nest) {
+    if (!source_) return;
+    for (int32_t id = nest.loop_count(); id < static_cast<int32_t>(nest.atoms().size()); ++id) {
+      const Atom& atom = nest.atom(id);
+      if (atom.kind != Atom::Kind::DataRead || !index_.loops(atom.tensor).empty()) continue;
+      const auto [known, added] = values_.try_emplace(atom.tensor);
+      if (added) {
+        if (auto values = source_(atom.tensor))
+          known->second = std::make_shared<const std::vector<int64_t>>(std::move(*values));
+      }
+      if (known->second) nest.set_values(id, known->second, index_.shape(atom.tensor));
+    }
+  }
+
+  // Guards, and the reads of all expressions.
+  Piece read_nest(const Placed& placed, const ir::Kernel& kernel, Statement& statement,
+                  std::span<const Linear> targets) {
     statement.outputs = {kernel.output};
     if (kernel.second_output) statement.outputs.push_back(*kernel.second_output);
-    statement.reader = std::make_unique<KernelReader>(index_, kernel, *result_.specials);
+    const std::vector<int32_t>& loops = index_.block_of(placed).loops;
+    statement.reader =
+        std::make_unique<KernelReader>(index_, kernel, loops, *result_.specials, targets);
     KernelReader& reader = *statement.reader;
+    attach_values(reader.nest());
     Piece piece;
     piece.nest = &reader.nest();
-    for (const int32_t loop : kernel.target_loops) piece.target.push_back(single(loop));
+    piece.output = kernel.output;
+    piece.target = reader.target();
+    for (size_t i = 0; i < loops.size(); ++i)
+      piece.steps.push_back(static_cast<int32_t>(kernel.loops.size() + i));
     for (const Guard& guard : reader.guards()) {
       if (reader.nest().reads_data(guard.value)) {
         statement.data_guarded = true;
-        reader.index_uses(guard.value, {}, statement.guard_uses);
+        data_uses(reader.nest(), guard.value, {}, statement.guard_uses);
       } else {
         piece.guards.push_back(guard_constraint(reader.nest(), guard));
       }
+    }
+    piece.plain_guards = piece.guards;
+    for (const Guard& guard : reader.ragged_guards()) {
+      data_uses(reader.nest(), guard.value, {}, statement.ragged_uses);
+      const bool data = reader.nest().reads_data(guard.value);
+      if (data && !reader.nest().has_values_for(guard.value)) {
+        statement.data_guarded = result_.ranges_unknown = true;
+        continue;
+      }
+      if (data) result_.ranges_at_example = true;
+      piece.guards.push_back(guard_constraint(reader.nest(), guard));
     }
     const auto take = [&](int32_t node, std::vector<Use>& into) {
       if (node < 0) return;
@@ -90,6 +222,11 @@ class Preparation {
     if (kernel.second_output) take(kernel.second_value, piece.uses);
     take(kernel.init, statement.init_uses);
     take(kernel.otherwise, statement.otherwise_uses);
+    return piece;
+  }
+
+  void prepare_kernel(const Placed& placed, const ir::Kernel& kernel, Statement& statement) {
+    Piece piece = read_nest(placed, kernel, statement, {});
     statement.generated = only_generated(statement, piece.uses);
     restrict_to_special(kernel, statement, piece);
     note_masks(statement, piece);
@@ -99,12 +236,58 @@ class Preparation {
     }
   }
 
+  void prepare_scatter(const Placed& placed, const ir::Scatter& scatter, Statement& statement) {
+    Piece piece = read_nest(placed, scatter.nest, statement, scatter.subscripts);
+    KernelReader& reader = *statement.reader;
+    statement.scatter = std::make_unique<ScatterParts>();
+    ScatterParts& parts = *statement.scatter;
+    parts.sets = scatter.nest.reduction == Reduction::None;
+    for (const Linear& subscript : piece.target) {
+      parts.by_data.push_back(reader.nest().reads_data(subscript));
+      data_uses(reader.nest(), subscript, {}, piece.uses);
+    }
+    std::vector<Constraint> zero;
+    if (scatter.nest.reduction == Reduction::Sum || (parts.sets && !scatter.base))
+      zero = reader.required_for_other_than(Special::Zero, scatter.nest.value);
+    piece.constraints = piece.guards;
+    piece.constraints.insert(piece.constraints.end(), zero.begin(), zero.end());
+    piece.domain = solve(*piece.nest, piece.constraints);
+    statement.generated = only_generated(statement, piece.uses);
+    const auto output = ir::index(scatter.nest.output);
+    const bool sums = parts.sets || scatter.nest.reduction == Reduction::Sum;
+    const Region reached = image(*piece.nest, piece.domain, piece.target,
+                                 index_.shape(scatter.nest.output), parts.by_data);
+    statement.pieces.push_back(std::move(piece));
+    if (!scatter.base) {
+      if (sums) result_.specials->not_zero[output] = reached;
+    } else {
+      const std::vector<Linear> target = reader.target();
+      parts.base_at_target =
+          index_.fold(reader.nest(), *scatter.base, base_subscripts(*scatter.base, target));
+      if (scatter.donated)
+        parts.storage =
+            index_.storage_of(reader.nest(), *scatter.base, base_subscripts(*scatter.base, target));
+      attach_values(reader.nest());
+      moves_.scatter_base(placed, scatter, statement);
+      const Piece& base = statement.pieces.back();
+      const ir::TensorId from = base.uses.back().access.base;
+      statement.generated = statement.generated && result_.generated[ir::index(from)];
+      if (sums) result_.specials->not_zero[output] = unite(reached, moved(base, Special::Zero));
+    }
+    result_.generated[output] = statement.generated;
+  }
+
+  std::vector<Linear> base_subscripts(ir::TensorId base, std::vector<Linear> target) const {
+    target.resize(index_.shape(base).size());
+    return target;
+  }
+
   bool only_generated(const Statement& statement, const std::vector<Use>& uses) const {
     const auto generated = [&](const Use& use) {
       return result_.generated[ir::index(use.access.base)];
     };
-    for (const auto* list :
-         {&uses, &statement.guard_uses, &statement.init_uses, &statement.otherwise_uses}) {
+    for (const auto* list : {&uses, &statement.guard_uses, &statement.ragged_uses,
+                             &statement.init_uses, &statement.otherwise_uses}) {
       if (!std::all_of(list->begin(), list->end(), generated)) return false;
     }
     return true;
@@ -220,57 +403,65 @@ class Preparation {
            kernel->nodes[static_cast<size_t>(kernel->value)].op == ScalarOp::Constant;
   }
 
-  void prepare_concat(const ir::Concat& concat, Statement& statement) {
-    statement.outputs = {concat.output};
+  void note_generated(Statement& statement) {
     statement.generated = true;
-    int64_t offset = 0;
-    const std::vector<int64_t>& shape = index_.shape(concat.output);
-    Region not_zero = Region::none(shape);
-    Region not_infinite = Region::none(shape);
-    for (const ir::TensorId input : concat.inputs) {
-      WholeRead read = whole_read(index_, input);
-      Piece piece;
-      piece.nest = read.nest.get();
-      for (int32_t axis = 0; axis < read.nest->loop_count(); ++axis) {
-        piece.target.push_back(add(single(axis), constant(axis == concat.axis ? offset : 0)));
-      }
-      piece.domain = Region::full(read.nest->extents());
-      const ir::TensorId base = read.access.base;
-      statement.generated = statement.generated && result_.generated[ir::index(base)];
-      const auto reached = [&](Special special) {
-        const auto inside = memberships(*piece.nest, read.access.subscripts,
-                                        result_.specials->without(special, base));
-        return image(*piece.nest, solve(*piece.nest, inside), piece.target, shape);
-      };
-      not_zero = unite(not_zero, reached(Special::Zero));
-      not_infinite = unite(not_infinite, reached(Special::MinusInfinity));
-      piece.uses.push_back({std::move(read.access), {}, -1});
-      offset += index_.shape(input)[static_cast<size_t>(concat.axis)];
-      statement.nests.push_back(std::move(read.nest));
-      statement.pieces.push_back(std::move(piece));
+    for (const Piece& piece : statement.pieces) {
+      statement.generated = statement.generated && only_generated(statement, piece.uses);
     }
-    const auto output = ir::index(concat.output);
-    result_.specials->not_zero[output] = std::move(not_zero);
-    result_.specials->not_minus_infinity[output] = std::move(not_infinite);
-    result_.generated[output] = statement.generated;
+    for (const ir::TensorId output : statement.outputs)
+      result_.generated[ir::index(output)] = statement.generated;
   }
 
-  const ProducerIndex& index_;
+  // The elements of the piece's output that may be something else than `special`.
+  Region moved(const Piece& piece, Special special) const {
+    const FoldedAccess& access = piece.uses.back().access;
+    const std::vector<int64_t>& shape = index_.shape(piece.output);
+    const Region& region = result_.specials->without(special, access.base);
+    for (const Linear& subscript : access.subscripts) {
+      // Where a slice starts decides what it sees of the zeros.
+      if (piece.nest->reads_data(subscript) && !region.is_full())
+        return image(*piece.nest, piece.domain, piece.target, shape);
+    }
+    const auto inside = memberships(*piece.nest, access.subscripts, region);
+    return image(*piece.nest, solve(*piece.nest, inside), piece.target, shape);
+  }
+
+  // Copies keep what is known.
+  void note_move(Statement& statement) {
+    note_generated(statement);
+    const auto output = ir::index(statement.outputs[0]);
+    Region not_zero = Region::none(index_.shape(statement.outputs[0]));
+    Region not_infinite = not_zero;
+    for (const Piece& piece : statement.pieces) {
+      not_zero = unite(not_zero, moved(piece, Special::Zero));
+      not_infinite = unite(not_infinite, moved(piece, Special::MinusInfinity));
+    }
+    result_.specials->not_zero[output] = std::move(not_zero);
+    result_.specials->not_minus_infinity[output] = std::move(not_infinite);
+  }
+
+  const ProgramIndex& index_;
   const ir::Program& program_;
+  MovePreparation moves_;
+  const IndexValueSource& source_;
+  std::map<ir::TensorId, IndexValues> values_ = {};
   Prepared result_ = {};
+  Diagnostics errors_ = {};
 };
 
 }  // namespace
 
-WholeRead whole_read(const ProducerIndex& index, ir::TensorId tensor) {
+WholeRead whole_read(const ProgramIndex& index, ir::TensorId tensor) {
   WholeRead read;
   read.nest = std::make_unique<Nest>(index.shape(tensor));
   std::vector<Linear> axes;
   for (int32_t axis = 0; axis < read.nest->loop_count(); ++axis) axes.push_back(single(axis));
-  read.access = fold(index, *read.nest, tensor, std::move(axes));
+  read.access = index.fold(*read.nest, tensor, std::move(axes));
   return read;
 }
 
-Result<Prepared> prepare(const ProducerIndex& index) { return Preparation(index).run(); }
+Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values) {
+  return Preparation(index, index_values).run();
+}
 
 }  // namespace solar::einsum

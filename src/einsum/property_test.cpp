@@ -75,8 +75,9 @@ TEST(Property, CountsAndFootprintsEqualEnumeration) {
           << text;
     }
     for (const Node& node : graph->nodes) {
-      const auto* kernel = std::get_if<ir::Kernel>(
-          &(*program)->statements[static_cast<size_t>(node.statement)].body);
+      const ir::Statement& statement =
+          *truth.unrolled().statements()[static_cast<size_t>(node.statement)];
+      const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
       if (kernel == nullptr) continue;
       const int64_t points = truth.useful_points(static_cast<size_t>(node.statement));
       contractions += node.is_contraction;

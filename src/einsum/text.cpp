@@ -48,8 +48,8 @@ const char* function(ScalarOp op) {
 
 class Printer {
  public:
-  Printer(const KernelReader& reader, const ir::Program& program)
-      : reader_(reader), program_(program) {}
+  Printer(const KernelReader& reader, const ProgramIndex& index)
+      : reader_(reader), index_(index), program_(index.program()) {}
 
   std::string access(const FoldedAccess& access) const {
     std::string text = program_.tensor(access.base).name;
@@ -110,7 +110,10 @@ class Printer {
  private:
   std::string atom(int32_t id, bool tight) const {
     const Nest& nest = reader_.nest();
-    if (id < nest.loop_count()) return reader_.kernel().loops[static_cast<size_t>(id)].name;
+    const auto own = static_cast<int32_t>(reader_.kernel().loops.size());
+    if (id < own) return reader_.kernel().loops[static_cast<size_t>(id)].name;
+    if (id < nest.loop_count())
+      return index_.step_loop(reader_.loops()[static_cast<size_t>(id - own)]).name;
     const Atom& atom = nest.atom(id);
     const auto operand = [&](const Linear& value) {
       const bool plain =
@@ -225,6 +228,7 @@ class Printer {
   }
 
   const KernelReader& reader_;
+  const ProgramIndex& index_;
   const ir::Program& program_;
   int printed_ = 0;
 };
@@ -255,31 +259,29 @@ const char* reduction_name(Reduction reduction) {
 
 }  // namespace
 
-std::string einsum_text(const KernelReader& reader, const ir::Program& program) {
+std::string einsum_text(const KernelReader& reader, const ProgramIndex& index) {
   const ir::Kernel& kernel = reader.kernel();
-  Printer printer(reader, program);
+  const ir::Program& program = index.program();
+  Printer printer(reader, index);
   std::string target = program.tensor(kernel.output).name;
   if (kernel.second_output) target += ", " + program.tensor(*kernel.second_output).name;
-  if (!kernel.target_loops.empty()) {
-    std::vector<Linear> subscripts;
-    for (const int32_t loop : kernel.target_loops) subscripts.push_back(single(loop));
-    target += printer.list(subscripts);
-  }
+  if (!reader.target().empty()) target += printer.list(reader.target());
   std::string text = target + " = ";
   if (kernel.reduction != Reduction::None) {
-    const LoopMask targets = target_mask(kernel);
     std::string reduced;
-    for (int32_t loop = 0; loop < reader.nest().loop_count(); ++loop) {
-      if (targets & loop_bit(loop)) continue;
-      reduced += (reduced.empty() ? "" : ",") + kernel.loops[static_cast<size_t>(loop)].name;
+    for (size_t loop = 0; loop < kernel.loops.size(); ++loop) {
+      if (reader.target_mask() & loop_bit(static_cast<int32_t>(loop))) continue;
+      reduced += (reduced.empty() ? "" : ",") + kernel.loops[loop].name;
     }
     text += fmt::format("{}{{{}}} ", reduction_name(kernel.reduction), reduced);
   }
   const bool reduces = kernel.reduction != Reduction::None;
   text += printer.scalar(kernel.value, reduces ? 6 : 0);
   std::string guards;
-  for (const Guard& guard : reader.guards()) {
-    guards += (guards.empty() ? " where " : ", ") + printer.guard(guard);
+  for (const auto* list : {&reader.guards(), &reader.ragged_guards()}) {
+    for (const Guard& guard : *list) {
+      guards += (guards.empty() ? " where " : ", ") + printer.guard(guard);
+    }
   }
   if (kernel.data_guard >= 0) {
     guards += (guards.empty() ? " where " : ", ") + printer.scalar(kernel.data_guard, 0);
@@ -296,16 +298,50 @@ std::string concat_text(const ir::Concat& concat, const ir::Program& program) {
                      concat.axis);
 }
 
-std::string box_formula(const ir::Kernel& kernel) {
+std::string sort_text(const ir::Sort& sort, const ir::Program& program) {
+  return fmt::format("{}, {} = {}({}; axis = {}, count = {})", program.tensor(sort.values).name,
+                     program.tensor(sort.positions).name, sort.descending ? "largest" : "smallest",
+                     program.tensor(sort.input).name, sort.axis, sort.count);
+}
+
+std::string compact_text(const ir::Compact& compact, const ir::Program& program) {
+  return fmt::format("{}, {} = {}({})", program.tensor(compact.output).name,
+                     program.tensor(compact.count).name,
+                     compact.kind == ir::Compact::Kind::Unique ? "unique" : "nonzero",
+                     program.tensor(compact.input).name);
+}
+
+std::string opaque_text(const ir::Opaque& opaque, const ir::Program& program) {
+  const auto names = [&](const std::vector<ir::TensorId>& ids) {
+    std::string text;
+    for (const ir::TensorId id : ids) text += (text.empty() ? "" : ", ") + program.tensor(id).name;
+    return text;
+  };
+  return fmt::format("{} = {}\"{}\"({})", names(opaque.outputs), opaque.hole ? "hole " : "",
+                     opaque.op, names(opaque.inputs));
+}
+
+std::string box_formula(const KernelReader& reader, const ProgramIndex& index) {
+  std::vector<std::string> extents;
+  const LoopMask left_out = partitioning_loops(reader);
+  const ir::Kernel& kernel = reader.kernel();
+  for (const int32_t step : reader.loops()) {
+    if (index.step_loop(step).extent_text.empty()) return "";
+    extents.push_back(index.step_loop(step).extent_text);
+  }
+  for (size_t loop = 0; loop < kernel.loops.size(); ++loop) {
+    if (kernel.loops[loop].extent_text.empty()) return "";
+    const bool counts = !(left_out & loop_bit(static_cast<int32_t>(loop)));
+    if (counts) extents.push_back(kernel.loops[loop].extent_text);
+  }
   std::string text;
-  for (const ir::Loop& loop : kernel.loops) {
-    if (loop.extent_text.empty()) return "";
-    if (loop.extent_text == "1") continue;
-    const bool plain = std::all_of(loop.extent_text.begin(), loop.extent_text.end(), [](char c) {
+  for (const std::string& extent : extents) {
+    if (extent == "1") continue;
+    const bool plain = std::all_of(extent.begin(), extent.end(), [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '*';
     });
     if (!text.empty()) text += "*";
-    text += plain ? loop.extent_text : "(" + loop.extent_text + ")";
+    text += plain ? extent : "(" + extent + ")";
   }
   return text.empty() ? "1" : text;
 }

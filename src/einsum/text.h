@@ -7,10 +7,14 @@
 
 namespace solar::einsum {
 
-std::string einsum_text(const KernelReader& reader, const ir::Program& program);
+/// In a loop's body every tensor made there has the step as its last subscript.
+std::string einsum_text(const KernelReader& reader, const ProgramIndex& index);
 std::string concat_text(const ir::Concat& concat, const ir::Program& program);
-/// The number of points of the loop box in the program's dims, `B*H*S*S*D`; "" if some loop has no
-/// dim text.
-std::string box_formula(const ir::Kernel& kernel);
+std::string sort_text(const ir::Sort& sort, const ir::Program& program);
+std::string compact_text(const ir::Compact& compact, const ir::Program& program);
+std::string opaque_text(const ir::Opaque& opaque, const ir::Program& program);
+/// The number of points of the nominal box in the program's dims, `B*H*S*S*D`; "" if some loop has
+/// no dim text.
+std::string box_formula(const KernelReader& reader, const ProgramIndex& index);
 
 }  // namespace solar::einsum

@@ -1,0 +1,16 @@
+#pragma once
+// Bytes of tensors in memory, with block-scaled storage.
+
+#include <optional>
+
+#include "base/units.h"
+#include "ir/core.h"
+
+namespace solar::einsum {
+
+/// Bytes of so many elements of `tensor`, rounded up. All of a block-scaled tensor has a scale for
+/// every block along its last axis, also for one that is not full; a part of it is counted at the
+/// average, which may be too small. nullopt: does not fit 64 bits.
+std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements);
+
+}  // namespace solar::einsum
