@@ -30,11 +30,9 @@ class BruteForce {
     for (const Instance& instance : unrolled_.instances()) {
       instance_ = &instance;
       mark_zeros();
+      mark_made_of_inputs();
     }
     for (const ir::TensorId output : program.outputs) need_all(unrolled_.final_value(output));
-    if (!unrolled_.instances().empty() && !program.outputs.empty()) {
-      for (const size_t test : unrolled_.tests()) need_all(test);
-    }
     for (size_t i = unrolled_.instances().size(); i-- > 0;) {
       instance_ = &unrolled_.instances()[i];
       trace(static_cast<int64_t>(i));
@@ -42,6 +40,8 @@ class BruteForce {
   }
 
   const Unrolled& unrolled() const { return unrolled_; }
+  /// Whether a tensor is made without any input, in all runs.
+  bool generated(ir::TensorId id) const { return !made_of_inputs_.contains(id); }
   /// Elements of a port that the outputs need, by row-major index.
   const std::set<int64_t>& needed(ir::TensorId port) const {
     return needed_[unrolled_.final_value(port)];
@@ -270,12 +270,36 @@ class BruteForce {
   // Elements of a stack and of its parts.
   template <class Visit>
   void each_stacked(Visit visit) const {
+    if (instance_->parts.empty()) return;
     const ir::TensorId result = unrolled_.values()[instance_->stacked];
     const auto count = ir::element_count(program_.tensor(result).shape) /
                        static_cast<int64_t>(instance_->parts.size());
     for (size_t part = 0; part < instance_->parts.size(); ++part) {
       for (int64_t i = 0; i < count; ++i)
         visit(instance_->parts[part], i, static_cast<int64_t>(part) * count + i);
+    }
+  }
+
+  void mark_made_of_inputs() {
+    if (inputs_.empty()) {
+      for (const ir::TensorId port : program_.ports) {
+        inputs_.insert(unrolled_.final_value(port));
+        made_of_inputs_.insert(port);
+      }
+    }
+    std::vector<size_t> read = instance_->parts;
+    std::vector<size_t> made;
+    if (instance_->statement != nullptr) {
+      for (const ir::TensorId id : ir::inputs_of(*instance_->statement)) read.push_back(value(id));
+      for (const ir::TensorId id : ir::outputs_of(*instance_->statement)) made.push_back(value(id));
+    } else if (!instance_->parts.empty()) {
+      made.push_back(instance_->stacked);
+    }
+    if (std::none_of(read.begin(), read.end(), [&](size_t v) { return inputs_.contains(v); }))
+      return;
+    for (const size_t one : made) {
+      inputs_.insert(one);
+      made_of_inputs_.insert(unrolled_.values()[one]);
     }
   }
 
@@ -358,6 +382,11 @@ class BruteForce {
   }
 
   void trace(int64_t run) {
+    for (const size_t result : instance_->results) {
+      // What is made of no input is a constant, once the way is known.
+      if (needed_[result].empty() || generated(unrolled_.values()[result])) continue;
+      for (const size_t condition : instance_->conditions) need_all(condition);
+    }
     if (instance_->statement == nullptr) {
       each_stacked([&](size_t part, int64_t from, int64_t to) {
         if (needed_[instance_->stacked].contains(to)) needed_[part].insert(from);
@@ -462,6 +491,8 @@ class BruteForce {
   Unrolled unrolled_;
   PortValues port_values_;
   const Instance* instance_ = nullptr;
+  std::set<size_t> inputs_ = {};  // values made of inputs
+  std::set<ir::TensorId> made_of_inputs_ = {};
   std::vector<std::set<int64_t>> zeros_;  // per value: elements that surely are zero
   std::vector<std::set<int64_t>> needed_;
   // Per statement: values of all atoms, the loops first, and the run.

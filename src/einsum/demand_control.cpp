@@ -72,7 +72,7 @@ Tracer::Carries Tracer::estimate(int32_t at, const Carries& carried) {
   for (const ir::TensorId id : index_.tensors_in(body))
     saved.emplace_back(id, demand_[ir::index(id)]);
   const auto stored = stored_;
-  trials_.push_back({index_.block(body).level, nullptr});
+  trials_.push_back({body, nullptr});
   loop_pass(at, carried);
   trials_.pop_back();
   Carries needed = carries_needed(body);
@@ -189,7 +189,7 @@ std::map<ir::TensorId, Region> Tracer::trace_branch(int32_t at, int32_t body,
                                                     const ir::Branch& branch,
                                                     const std::vector<Region>& wanted) {
   std::map<ir::TensorId, Region> outside;
-  trials_.push_back({index_.block(body).level, &outside});
+  trials_.push_back({body, &outside});
   for (size_t i = 0; i < wanted.size(); ++i) {
     operator_ = grouping_.of_statement[static_cast<size_t>(at)];
     Nest nest(wanted[i].shape());

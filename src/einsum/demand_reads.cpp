@@ -87,20 +87,20 @@ void Tracer::need_update(const ir::Update& update) {
 // In a donated base nothing is copied: what is not overwritten stands there already.
 void Tracer::need_result(ir::TensorId base, const Region& region) {
   if (!memory_of(base)) return need_copy(base, region);
-  if (!trials_.empty() && index_.level(base) < trials_.back().level) return;
+  if (!trials_.empty() && !index_.is_in(base, trials_.back().block)) return;
   const auto [at, added] = stored_.try_emplace(base, region);
   if (!added) at->second = unite(at->second, region);
 }
 
 void Tracer::need_copy(ir::TensorId base, const Region& region) {
   need(base, region);
-  if (on_trial()) return;
+  if (on_trial() || is_still_a_port(base)) return;
   merge(touch(result_.written, base, index_.shape(base)), region);
   merge(touch(result_.outside, base, index_.shape(base)), region);
 }
 
 void Tracer::need(ir::TensorId base, const Region& region) {
-  if (!trials_.empty() && index_.level(base) < trials_.back().level) {
+  if (!trials_.empty() && !index_.is_in(base, trials_.back().block)) {
     if (trials_.back().outside == nullptr) return;
     const auto [at, added] = trials_.back().outside->try_emplace(base, region);
     if (!added) at->second = unite(at->second, region);
@@ -210,6 +210,13 @@ void Tracer::read_points(const Piece& piece, const FoldedAccess& access, const R
     each.region = intersect(each.region, later);
   }
   account(touch(reads, base, extents), each, port);
+}
+
+// A value that a `while` got from a port and gives back after no step.
+bool Tracer::is_still_a_port(ir::TensorId id) const {
+  if (index_.carried_of(id) == nullptr || index_.shape(id).back() > 1) return false;
+  const Statement& carry = prepared_.statements[static_cast<size_t>(index_.producer(id))];
+  return index_.is_port(carry.pieces[0].uses.back().access.base);
 }
 
 bool Tracer::starts_generated(ir::TensorId inside) const {

@@ -34,12 +34,12 @@ void ProgramIndex::add_block(int32_t id, const std::vector<ir::Statement>& state
     blocks_[static_cast<size_t>(id)].statements.push_back(at);
     std::visit([&](const auto& body) { add(at, body); }, statement.body);
   }
+  blocks_[static_cast<size_t>(id)].end = static_cast<int32_t>(blocks_.size());
 }
 
 int32_t ProgramIndex::open_block(const Block& parent, int32_t loop) {
   Block block;
   block.loops = parent.loops;
-  block.level = parent.level + 1;
   block.alternative = parent.alternative;
   if (loop >= 0) block.loops.push_back(loop);
   blocks_.push_back(std::move(block));
@@ -208,8 +208,9 @@ const std::vector<int32_t>& ProgramIndex::loops(ir::TensorId id) const {
   return block(block_of_tensor_[ir::index(id)]).loops;
 }
 
-int32_t ProgramIndex::level(ir::TensorId id) const {
-  return block(block_of_tensor_[ir::index(id)]).level;
+bool ProgramIndex::is_in(ir::TensorId id, int32_t block) const {
+  const int32_t mine = block_of_tensor_[ir::index(id)];
+  return mine >= block && mine < this->block(block).end;
 }
 
 std::vector<ir::TensorId> ProgramIndex::tensors_in(int32_t id) const {

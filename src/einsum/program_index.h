@@ -29,7 +29,7 @@ struct Block {
   std::vector<int32_t> loops = {};       // indices into step_loops(), outermost first
   std::vector<int32_t> statements = {};  // placed ones
   std::vector<int32_t> carries = {};     // placed ones
-  int32_t level = 0;                     // nesting
+  int32_t end = 0;                       // blocks inside have numbers up to it
   bool alternative = false;              // it may be that only the other branch runs
 };
 
@@ -76,7 +76,8 @@ class ProgramIndex {
   /// All axes: the tensor's own, then the steps of the loops it is defined in.
   const std::vector<int64_t>& shape(ir::TensorId id) const;
   const std::vector<int32_t>& loops(ir::TensorId id) const;
-  int32_t level(ir::TensorId id) const;
+  /// Whether the tensor is defined in the block or in a body inside it.
+  bool is_in(ir::TensorId id, int32_t block) const;
   /// Tensors defined in the block and in the bodies inside it.
   std::vector<ir::TensorId> tensors_in(int32_t block) const;
 

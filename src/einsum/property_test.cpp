@@ -7,6 +7,7 @@
 
 #include "einsum/brute_force_test_util.h"
 #include "einsum/lift_test_util.h"
+#include "einsum/random_loops_test_util.h"
 #include "einsum/random_program_test_util.h"
 #include "einsum/run_set.h"
 
@@ -44,65 +45,101 @@ std::optional<std::vector<bool>> used_loops(const ir::Program& program, const ir
   return used;
 }
 
+struct Seeds {
+  uint32_t first = 1;
+  uint32_t last = 1;
+  bool replay = false;
+};
+
 // SOLAR_SEED replays one program.
-TEST(Property, CountsAndFootprintsEqualEnumeration) {
+Seeds seeds(uint32_t count) {
   const char* const replay = std::getenv("SOLAR_SEED");
-  const uint32_t first = replay != nullptr ? static_cast<uint32_t>(std::atoll(replay)) : 1;
-  const uint32_t last = replay != nullptr ? first : 3000;
-  int checked = 0;
+  if (replay == nullptr) return {1, count, false};
+  const auto seed = static_cast<uint32_t>(std::atoll(replay));
+  return {seed, seed, true};
+}
+
+struct Checked {
+  int programs = 0;
   int contractions = 0;
   int exact_contractions = 0;
-  for (uint32_t seed = first; seed <= last && !HasFailure(); ++seed) {
-    const std::string text = RandomProgram(seed).text();
-    const auto program = ir::verify_text(text);
-    if (!program) {
-      if (replay != nullptr) ADD_FAILURE() << messages(program.error()) << text;
+  int in_loops = 0;
+};
+
+// The lifted counts of one program against enumeration.
+void check(const std::string& text, const std::vector<exec::ControlPath>& paths,
+           const std::string& seed, Checked& checked) {
+  const auto program = ir::verify_text(text);
+  if (!program) {
+    if (std::getenv("SOLAR_SEED") != nullptr) ADD_FAILURE() << messages(program.error()) << text;
+    return;
+  }
+  LiftOptions options;
+  options.paths = paths;
+  const auto graph = lift(*program, options);
+  ASSERT_TRUE(graph.has_value()) << messages(graph.error()) << seed << text;
+  ++checked.programs;
+  const BruteForce truth(**program, paths);
+  EXPECT_TRUE(graph->exact) << seed << text;
+  for (const ir::TensorId port : (*program)->ports) {
+    int64_t bytes = 0;
+    for (const Footprint& read : graph->reads) {
+      if (read.tensor == port) bytes = read.bytes.min.value;
+    }
+    EXPECT_EQ(bytes, 4 * static_cast<int64_t>(truth.needed(port).size()))
+        << (*program)->tensor(port).name << seed << text;
+  }
+  for (const Node& node : graph->nodes) {
+    const auto number = static_cast<size_t>(node.statement);
+    const ir::Statement& statement = *truth.unrolled().statements()[number];
+    const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
+    if (kernel == nullptr) continue;
+    const bool top = &statement >= (*program)->statements.data() &&
+                     &statement < (*program)->statements.data() + (*program)->statements.size();
+    checked.in_loops += !top;
+    const int64_t points = truth.useful_points(number);
+    checked.contractions += node.is_contraction;
+    const std::string where = node.einsum + seed + text;
+    if (!node.is_contraction) {
+      const int64_t expected = truth.generated(kernel->output) ? 0 : points * operations(*kernel);
+      EXPECT_EQ(node.elementwise_ops, expected) << where;
       continue;
     }
-    const auto graph = lift(*program);
-    ASSERT_TRUE(graph.has_value()) << messages(graph.error()) << "SOLAR_SEED=" << seed << "\n"
-                                   << text;
-    ++checked;
-    const BruteForce truth(**program);
-    EXPECT_TRUE(graph->exact);
-    for (const ir::TensorId port : (*program)->ports) {
-      int64_t bytes = 0;
-      for (const Footprint& read : graph->reads) {
-        if (read.tensor == port) bytes = read.bytes.min.value;
-      }
-      EXPECT_EQ(bytes, 4 * static_cast<int64_t>(truth.needed(port).size()))
-          << (*program)->tensor(port).name << " SOLAR_SEED=" << seed << "\n"
-          << text;
-    }
-    for (const Node& node : graph->nodes) {
-      const ir::Statement& statement =
-          *truth.unrolled().statements()[static_cast<size_t>(node.statement)];
-      const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
-      if (kernel == nullptr) continue;
-      const int64_t points = truth.useful_points(static_cast<size_t>(node.statement));
-      contractions += node.is_contraction;
-      const std::string where = node.einsum + " SOLAR_SEED=" + std::to_string(seed) + "\n" + text;
-      if (!node.is_contraction) {
-        EXPECT_EQ(node.elementwise_ops, points * operations(*kernel)) << where;
-        continue;
-      }
-      // Sums of one factor first, and values that all outputs share, may need fewer than all
-      // points.
-      EXPECT_LE(node.macs_useful.value, points) << where;
-      const auto used = used_loops(**program, *kernel);
-      const bool plain = text.find("r:3") == std::string::npos && kernel->accesses.size() == 2;
-      if (!used || !plain || kernel->loops.size() != kernel->target_loops.size() + 1) continue;
-      EXPECT_EQ(node.macs_useful.value,
-                truth.useful_points(static_cast<size_t>(node.statement), *used))
-          << where;
-      ++exact_contractions;
-    }
+    // Sums of one factor first, and values that all outputs share, may need fewer than all
+    // points.
+    EXPECT_LE(node.macs_useful.value, points) << where;
+    const auto used = used_loops(**program, *kernel);
+    const bool plain = text.find("r:3") == std::string::npos && kernel->accesses.size() == 2;
+    if (!top || !used || !plain || kernel->loops.size() != kernel->target_loops.size() + 1)
+      continue;
+    EXPECT_EQ(node.macs_useful.value, truth.useful_points(number, *used)) << where;
+    ++checked.exact_contractions;
   }
-  if (replay == nullptr) {
-    EXPECT_GT(checked, 500);
-    EXPECT_GT(contractions, 200);
-    EXPECT_GT(exact_contractions, 30);
+}
+
+TEST(Property, CountsAndFootprintsEqualEnumeration) {
+  const Seeds range = seeds(3000);
+  Checked checked;
+  for (uint32_t seed = range.first; seed <= range.last && !HasFailure(); ++seed) {
+    check(RandomProgram(seed).text(), {}, fmt::format(" SOLAR_SEED={}\n", seed), checked);
   }
+  if (range.replay) return;
+  EXPECT_GT(checked.programs, 500);
+  EXPECT_GT(checked.contractions, 200);
+  EXPECT_GT(checked.exact_contractions, 30);
+}
+
+TEST(Property, LoopsEqualTheirUnrolledSteps) {
+  const Seeds range = seeds(3000);
+  Checked checked;
+  for (uint32_t seed = range.first; seed <= range.last && !HasFailure(); ++seed) {
+    RandomLoopProgram random(seed);
+    const std::string text = random.text();
+    check(text, random.paths(), fmt::format(" SOLAR_SEED={}\n", seed), checked);
+  }
+  if (range.replay) return;
+  EXPECT_GT(checked.programs, 300);
+  EXPECT_GT(checked.in_loops, 300);
 }
 
 TEST(Property, RunSetsAreSets) {

@@ -12,6 +12,7 @@ namespace solar::einsum {
 class RandomProgram {
  public:
   explicit RandomProgram(uint32_t seed) : random_(seed) {}
+  virtual ~RandomProgram() = default;
 
   std::string text() {
     std::string ports;
@@ -30,7 +31,7 @@ class RandomProgram {
     return fmt::format("program random({}) -> ({}) {{\n{}}}\n", ports, outputs, body);
   }
 
- private:
+ protected:
   struct Tensor {
     std::string name;
     std::vector<int> shape;
@@ -58,7 +59,7 @@ class RandomProgram {
     return fmt::format("{}", fmt::join(values, ", "));
   }
 
-  std::string step() {
+  virtual std::string step() {
     last_is_kernel_ = false;
     switch (pick(0, 7)) {
       case 0:
@@ -156,12 +157,18 @@ class RandomProgram {
     return fmt::format("  let {} = concat({}, {}; axis = {})\n", to.name, other, from.name, axis);
   }
 
+  // One of the loops, or of the steps around.
+  std::string one_of(const std::vector<std::string>& loops) {
+    const int steps = static_cast<int>(steps_.size());
+    const int at = pick(0, static_cast<int>(loops.size()) + steps - 1);
+    const auto inner = static_cast<size_t>(at - steps);
+    return at < steps ? steps_[static_cast<size_t>(at)] : loops[inner];
+  }
+
   // An index expression of the loops, and the guard that keeps it inside `extent`.
   std::string subscript(const std::vector<std::string>& loops, int extent,
                         std::vector<std::string>& guards) {
-    const auto loop = [&] {
-      return loops[static_cast<size_t>(pick(0, static_cast<int>(loops.size()) - 1))];
-    };
+    const auto loop = [&] { return one_of(loops); };
     std::string text;
     switch (pick(0, 9)) {
       case 0:
@@ -204,9 +211,7 @@ class RandomProgram {
   }
 
   std::string triangle(const std::vector<std::string>& loops) {
-    const auto loop = [&] {
-      return loops[static_cast<size_t>(pick(0, static_cast<int>(loops.size()) - 1))];
-    };
+    const auto loop = [&] { return one_of(loops); };
     const char* const relations[] = {"<=", "<", ">=", "!=", "=="};
     return fmt::format("{} {} {} + {}", loop(), relations[pick(0, 4)], loop(), pick(0, 2));
   }
@@ -217,8 +222,11 @@ class RandomProgram {
     std::string text;
   };
 
-  Header header(int targets, int reduced) {
-    Header result{fresh(targets), {}, {}};
+  Header header(int targets, int reduced) { return header(fresh(targets), reduced); }
+
+  Header header(const Tensor& output, int reduced) {
+    const int targets = static_cast<int>(output.shape.size());
+    Header result{output, {}, {}};
     std::vector<std::string> parts;
     const auto names = std::vector<std::string>{"i", "j", "k", "l", "m"};
     for (int i = 0; i < targets + reduced; ++i) {
@@ -244,9 +252,11 @@ class RandomProgram {
     return text;
   }
 
-  std::string pointwise() {
-    const int targets = pick(1, 3);
-    const Header head = header(targets, 0);
+  std::string pointwise() { return pointwise(fresh(pick(1, 3))); }
+
+  std::string pointwise(const Tensor& output) {
+    const int targets = static_cast<int>(output.shape.size());
+    const Header head = header(output, 0);
     std::vector<std::string> guards;
     if (chance(40)) guards.push_back(triangle(head.loops));
     const std::string a = read(head.loops, guards);
@@ -282,6 +292,7 @@ class RandomProgram {
 
   std::mt19937 random_;
   std::vector<Tensor> tensors_ = {};
+  std::vector<std::string> steps_ = {};
   int next_ = 0;
   bool last_is_kernel_ = false;
 };

@@ -30,7 +30,7 @@ class Tracer {
   /// A body that is traced on trial. What it needs from outside is dropped (an estimate, for a
   /// loop), or noted, to be compared with the other branch's.
   struct Trial {
-    int32_t level = 0;
+    int32_t block = 0;
     std::map<ir::TensorId, Region>* outside = nullptr;
   };
 
@@ -65,6 +65,7 @@ class Tracer {
   Touched& touch(std::map<ir::TensorId, Touched>& map, ir::TensorId id,
                  const std::vector<int64_t>& shape) const;
   bool is_outside(ir::TensorId base) const;
+  bool is_still_a_port(ir::TensorId id) const;
   bool starts_generated(ir::TensorId inside) const;
   std::optional<ir::TensorId> memory_of(ir::TensorId id);
 

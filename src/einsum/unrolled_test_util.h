@@ -10,13 +10,16 @@
 
 namespace solar::einsum {
 
-/// One run of one statement, or (statement null) a stack of values along a new leading axis.
+/// One run of one statement; or, with statement null, a stack of values along a new leading axis;
+/// or, after a `while` or `if`, the conditions that it tested for its results.
 struct Instance {
   const ir::Statement* statement = nullptr;
   std::vector<int64_t> steps = {};             // per Program::steps
   std::map<ir::TensorId, size_t> values = {};  // what names mean here, its outputs included
   std::vector<size_t> parts = {};              // of a stack, by leading index
   size_t stacked = 0;                          // the stack
+  std::vector<size_t> conditions = {};
+  std::vector<size_t> results = {};
 };
 
 class Unrolled {
@@ -71,11 +74,16 @@ class Unrolled {
         const ir::Branch& way = taken ? branch->taken : branch->otherwise;
         Names inside = names;
         run(way.body, inside, steps);
-        for (size_t i = 0; i < branch->results.size(); ++i)
+        Instance end;
+        end.conditions = {names.at(branch->condition)};
+        for (size_t i = 0; i < branch->results.size(); ++i) {
           names[branch->results[i]] = inside.at(way.values[i]);
+          end.results.push_back(inside.at(way.values[i]));
+        }
+        instances_.push_back(std::move(end));
       } else {
         for (const ir::TensorId id : ir::outputs_of(statement)) names[id] = define(id);
-        instances_.push_back({&statement, steps, names, {}, 0});
+        instances_.push_back({&statement, steps, names, {}, 0, {}, {}});
       }
     }
   }
@@ -100,7 +108,7 @@ class Unrolled {
     for (size_t s = 0; s < parts.size(); ++s) {
       const size_t value = define(repeat.stacked[s].result);
       names[repeat.stacked[s].result] = value;
-      instances_.push_back({nullptr, steps, names, std::move(parts[s]), value});
+      instances_.push_back({nullptr, steps, names, std::move(parts[s]), value, {}, {}});
     }
   }
 
@@ -109,29 +117,26 @@ class Unrolled {
     const int64_t count = paths_.at(static_cast<size_t>(loop.control)).steps;
     std::vector<size_t> carried;
     for (const ir::Carried& one : loop.carried) carried.push_back(names.at(one.initial));
+    Instance end;
     for (int64_t i = 0; i <= count; ++i) {
       Names inside = names;
       for (size_t c = 0; c < carried.size(); ++c) inside[loop.carried[c].inside] = carried[c];
       run(loop.body, inside, steps);
-      tests_.push_back(inside.at(loop.test));
+      end.conditions.push_back(inside.at(loop.test));
       if (i == count) break;
       for (size_t c = 0; c < carried.size(); ++c) carried[c] = inside.at(loop.carried[c].next);
     }
     for (size_t c = 0; c < carried.size(); ++c) names[loop.carried[c].result] = carried[c];
+    end.results = std::move(carried);
+    instances_.push_back(std::move(end));
   }
 
- public:
-  /// Values of conditions that loops test.
-  const std::vector<size_t>& tests() const { return tests_; }
-
- private:
   const ir::Program& program_;
   std::vector<exec::ControlPath> paths_;
   std::vector<Instance> instances_ = {};
   std::vector<ir::TensorId> values_ = {};
   std::vector<const ir::Statement*> statements_ = {};
   std::map<const ir::Statement*, size_t> numbers_ = {};
-  std::vector<size_t> tests_ = {};
   Names final_ = {};
 };
 
