@@ -382,9 +382,13 @@ class BruteForce {
   }
 
   void trace(int64_t run) {
-    for (const size_t result : instance_->results) {
+    for (size_t i = 0; i < instance_->results.size(); ++i) {
       // What is made of no input is a constant, once the way is known.
-      if (needed_[result].empty() || generated(unrolled_.values()[result])) continue;
+      const auto& sources = instance_->sources[i];
+      const bool constant = std::all_of(sources.begin(), sources.end(), [&](size_t source) {
+        return generated(unrolled_.values()[source]);
+      });
+      if (needed_[instance_->results[i]].empty() || constant) continue;
       for (const size_t condition : instance_->conditions) need_all(condition);
     }
     if (instance_->statement == nullptr) {

@@ -20,6 +20,7 @@ struct Instance {
   size_t stacked = 0;                          // the stack
   std::vector<size_t> conditions = {};
   std::vector<size_t> results = {};
+  std::vector<std::vector<size_t>> sources = {};  // per result: what it may come from
 };
 
 class Unrolled {
@@ -79,11 +80,12 @@ class Unrolled {
         for (size_t i = 0; i < branch->results.size(); ++i) {
           names[branch->results[i]] = inside.at(way.values[i]);
           end.results.push_back(inside.at(way.values[i]));
+          end.sources.push_back({inside.at(way.values[i])});
         }
         instances_.push_back(std::move(end));
       } else {
         for (const ir::TensorId id : ir::outputs_of(statement)) names[id] = define(id);
-        instances_.push_back({&statement, steps, names, {}, 0, {}, {}});
+        instances_.push_back({&statement, steps, names, {}, 0, {}, {}, {}});
       }
     }
   }
@@ -108,7 +110,7 @@ class Unrolled {
     for (size_t s = 0; s < parts.size(); ++s) {
       const size_t value = define(repeat.stacked[s].result);
       names[repeat.stacked[s].result] = value;
-      instances_.push_back({nullptr, steps, names, std::move(parts[s]), value, {}, {}});
+      instances_.push_back({nullptr, steps, names, std::move(parts[s]), value, {}, {}, {}});
     }
   }
 
@@ -118,13 +120,17 @@ class Unrolled {
     std::vector<size_t> carried;
     for (const ir::Carried& one : loop.carried) carried.push_back(names.at(one.initial));
     Instance end;
+    for (const size_t initial : carried) end.sources.push_back({initial});
     for (int64_t i = 0; i <= count; ++i) {
       Names inside = names;
       for (size_t c = 0; c < carried.size(); ++c) inside[loop.carried[c].inside] = carried[c];
       run(loop.body, inside, steps);
       end.conditions.push_back(inside.at(loop.test));
       if (i == count) break;
-      for (size_t c = 0; c < carried.size(); ++c) carried[c] = inside.at(loop.carried[c].next);
+      for (size_t c = 0; c < carried.size(); ++c) {
+        carried[c] = inside.at(loop.carried[c].next);
+        end.sources[c].push_back(carried[c]);
+      }
     }
     for (size_t c = 0; c < carried.size(); ++c) names[loop.carried[c].result] = carried[c];
     end.results = std::move(carried);
