@@ -148,7 +148,10 @@ class Scope:
             for member in members:
                 if member.pack:
                     right.extend(packs[member.name])
-                    shape.extend(sizes[atom] for atom in packs[member.name])
+                    if axis.pack:
+                        shape.extend(sizes[atom] for atom in packs[member.name])
+                    else:  # in a group: merged with its other members
+                        extent *= int(np.prod([sizes[atom] for atom in packs[member.name]]))
                     continue
                 if member.name != "1":
                     if member.name not in sizes:
