@@ -84,7 +84,7 @@ def run_golden(
     expose_tensors(loaded.model)
     perturb_constants(loaded.model, generator)
     leaves, spec = pytree.tree_flatten((loaded.inputs, loaded.kwargs))
-    leaves = [redistribute(leaf, distribution, generator) for leaf in leaves]
+    leaves = redistribute(leaves, distribution, generator)
     saved = _saved(loaded, ports, leaves) if want_f64 else None
     warnings: list[str] = []
     has_f64 = False
@@ -177,22 +177,57 @@ def _perturbed(model: nn.Module) -> Iterator[torch.Tensor]:
             yield buffer
 
 
-def redistribute(leaf: Any, distribution: str, generator: torch.Generator) -> Any:
-    """A floating-point tensor of the same shape and type with other values; anything else as it is."""
-    if distribution == "example" or not isinstance(leaf, torch.Tensor) or leaf.dtype not in FLOATS:
-        return leaf
-    shape = leaf.shape
+def redistribute(leaves: Sequence[Any], distribution: str, generator: torch.Generator) -> list[Any]:
+    """The example inputs with other values of floating type; anything else stays as it is.
+
+    Shapes, types and strides stay, and so does what shares memory: a tensor that is given twice, views of one tensor,
+    an expanded tensor.
+    """
+    if distribution == "example":
+        return list(leaves)
+    sizes: dict[tuple[int, torch.dtype], int] = {}
+    for leaf in filter(_is_replaced, leaves):
+        count = leaf.untyped_storage().nbytes() // leaf.element_size()
+        sizes[_memory(leaf)] = max(count, sizes.get(_memory(leaf), 0))
+    values = {memory: random_values(count, distribution, generator).to(memory[1]) for memory, count in sizes.items()}
+
+    def replaced(leaf: Any) -> Any:
+        if not _is_replaced(leaf):
+            return leaf
+        return values[_memory(leaf)].as_strided(leaf.shape, leaf.stride(), leaf.storage_offset())
+
+    return map_once(replaced, leaves)
+
+
+def _is_replaced(leaf: Any) -> bool:
+    return isinstance(leaf, torch.Tensor) and leaf.dtype in FLOATS and leaf.layout == torch.strided
+
+
+def _memory(leaf: torch.Tensor) -> tuple[int, torch.dtype]:
+    return leaf.untyped_storage().data_ptr(), leaf.dtype
+
+
+def random_values(count: int, distribution: str, generator: torch.Generator) -> torch.Tensor:
+    """`count` numbers of a distribution."""
     if distribution == "constant":
-        value = torch.full(shape, 0.75)
-    else:
-        value = torch.randn(shape, generator=generator)
-        if distribution == "large":
-            value *= 100.0
-        elif distribution == "negative":
-            value = -value.abs_()
-        elif distribution == "zeros":
-            value *= torch.rand(shape, generator=generator) > 0.3
-    return value.to(leaf.dtype)
+        return torch.full((count,), 0.75)
+    values = torch.randn(count, generator=generator)
+    if distribution == "large":
+        values *= 100.0
+    elif distribution == "negative":
+        values = -values.abs_()
+    elif distribution == "zeros":
+        values *= torch.rand(count, generator=generator) > 0.3
+    return values
+
+
+def map_once(change: Callable[[Any], Any], leaves: Sequence[Any]) -> list[Any]:
+    """`change` of every leaf; what is one object stays one object."""
+    done: dict[int, Any] = {}
+    for leaf in leaves:
+        if id(leaf) not in done:
+            done[id(leaf)] = change(leaf)
+    return [done[id(leaf)] for leaf in leaves]
 
 
 def lookup(loaded: LoadedProgram, port: Port) -> torch.Tensor:
@@ -250,7 +285,7 @@ class Saved:
 
 
 def _saved(loaded: LoadedProgram, ports: Sequence[Port], leaves: Sequence[Any]) -> Saved:
-    copies = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    copies = map_once(lambda leaf: leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf, leaves)
     states = [(p, lookup(loaded, p).detach().clone()) for p in ports if p.role == "state" and p.key]
     return Saved(copies, states)
 
@@ -265,7 +300,7 @@ def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[t
         else:
             setattr(module, name, value)
     loaded.model.double()
-    leaves = [x.double() if isinstance(x, torch.Tensor) and x.dtype in FLOATS else x for x in saved.leaves]
+    leaves = map_once(lambda x: x.double() if isinstance(x, torch.Tensor) and x.dtype in FLOATS else x, saved.leaves)
     saved.leaves.clear()
     args, kwargs = pytree.tree_unflatten(leaves, spec)
     previous = torch.get_default_dtype()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 TAIL_LINES = 12
@@ -78,6 +81,18 @@ def raised(error: BaseException, path: str, what: str, kind: str = "source-raise
     if isinstance(error, SyntaxError) and error.filename == path and error.lineno:
         line = error.lineno
     return Problem(kind, f"{what} raised {describe(error)}", path, line, hint, traceback_tail(error, path))
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Turns a failure to write `path` into a problem (output-file)."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "no space left on the device" if full else error.strerror or str(error)
+        hint = "free some space, or set TMPDIR to a folder on a larger disk" if full else ""
+        raise SourceError(Problem("output-file", f"cannot write {path}: {reason}", hint=hint)) from error
 
 
 def display_path(path: str) -> str:

@@ -22,7 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from solar.constants import apply_overrides, defined_names, parse_file
-from solar.problems import Problem, SourceError, raised
+from solar.problems import Problem, SourceError, display_path, raised
 from solar.signature import (
     FunctionModule,
     forward_line,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 INPUT_MAKERS = ("example_args", "get_inputs")
+SPECIAL = (*INPUT_MAKERS, "get_init_inputs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,8 @@ class _Builder:
         if target is None:
             what = f"`{self.member}`" if self.name.member else "a class `Model`"
             message = f"the file does not define {what}"
-            raise SourceError(Problem("source-form", message, self.name.path, 0, self.offer()))
+            offer = self.offer() if self.name.member else self.offer_members()
+            raise SourceError(Problem("source-form", message, self.name.path, 0, offer))
         return target
 
     def make_model(self, target: Any) -> tuple[nn.Module, str, bool]:
@@ -232,6 +234,25 @@ class _Builder:
     def offer(self) -> str:
         names = defined_names(parse_file(self.name.path))
         return f"defined are: {', '.join(names)}" if names else "the file defines nothing"
+
+    def offer_members(self) -> str:
+        """What of the file could be named instead of `Model`."""
+        own = [
+            name
+            for name in defined_names(parse_file(self.name.path))
+            if not name.startswith("_") and name not in SPECIAL and self.is_usable(getattr(self.module, name, None))
+        ]
+        if not own:
+            return self.offer()
+        names = " or ".join(f"{display_path(self.name.path)}:{name}" for name in own[:4])
+        missing = not any(callable(getattr(self.module, maker, None)) for maker in INPUT_MAKERS)
+        return f"use {names}" + (", with an `example_args()` that returns its inputs" if missing else "")
+
+    def is_usable(self, member: Any) -> bool:
+        """Whether a member of the file can be a source."""
+        if isinstance(member, type):
+            return issubclass(member, nn.Module)
+        return isinstance(member, (nn.Module, types.FunctionType))
 
     def line_of(self, target: Any) -> int:
         try:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from solar.problems import writing
+
 if TYPE_CHECKING:
     from types import TracebackType
 
 HEADER_ROOM = 1 << 18
+MOVED_BYTES = 1 << 24
 
 DTYPES: dict[torch.dtype, str] = {
     torch.float64: "F64",
@@ -32,10 +35,11 @@ DTYPES: dict[torch.dtype, str] = {
 
 
 class TensorFileWriter:
-    """Appends tensors to `path + suffix` and renames the file to `path` when all are there.
+    """Appends tensors to the file `part` and renames it to `path` when all are there.
 
     Used as a context manager; an exception inside removes the partial file. `room` is the number of tensors for
-    which the header keeps place.
+    which the header keeps place; where there are more, the data are moved at the end. Raises SourceError
+    (output-file) where the file cannot be written.
     """
 
     def __init__(self, path: str, part: str, room: int) -> None:
@@ -44,8 +48,9 @@ class TensorFileWriter:
         self._room = HEADER_ROOM + 512 * room
         self._entries: dict[str, Any] = {}
         self._size = 0
-        self._file = open(part, "wb")  # noqa: SIM115
-        self._file.seek(8 + self._room)
+        with writing(path):
+            self._file = open(part, "w+b", buffering=0)  # noqa: SIM115
+            self._file.seek(8 + self._room)
 
     def __enter__(self) -> TensorFileWriter:
         return self
@@ -62,7 +67,8 @@ class TensorFileWriter:
         data = tensor.detach().cpu().contiguous()
         count = data.numel() * data.element_size()
         if count:
-            data.reshape(-1).view(torch.uint8).numpy().tofile(self._file)
+            with writing(self._path):
+                self._write(memoryview(data.reshape(-1).view(torch.uint8).numpy()))
         self._entries[name] = {
             "dtype": DTYPES[tensor.dtype],
             "shape": list(tensor.shape),
@@ -70,18 +76,38 @@ class TensorFileWriter:
         }
         self._size += count
 
+    def _write(self, data: memoryview) -> None:
+        while data:
+            data = data[self._file.write(data) :]
+
+    def _make_room(self, size: int) -> None:
+        """Moves the data behind a header of `size` bytes, from their end on."""
+        for begin in reversed(range(0, self._size, MOVED_BYTES)):
+            count = min(MOVED_BYTES, self._size - begin)
+            self._file.seek(8 + self._room + begin)
+            data = bytearray()
+            while len(data) < count:
+                data += self._file.read(count - len(data))
+            self._file.seek(8 + size + begin)
+            self._write(memoryview(data))
+        self._room = size
+
+    def _finish(self) -> None:
+        header = json.dumps(self._entries, separators=(",", ":")).encode()
+        if len(header) > self._room:
+            self._make_room(-(-len(header) // 8) * 8)
+        self._file.seek(0)
+        self._write(memoryview(struct.pack("<Q", self._room) + header.ljust(self._room)))
+        self._file.close()
+        os.replace(self._part, self._path)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
             if kind is None:
-                header = json.dumps(self._entries, separators=(",", ":")).encode()
-                if len(header) > self._room:
-                    raise ValueError(f"{len(self._entries)} tensors do not fit the file's header")
-                self._file.seek(0)
-                self._file.write(struct.pack("<Q", self._room) + header.ljust(self._room))
-                self._file.close()
-                os.replace(self._part, self._path)
+                with writing(self._path):
+                    self._finish()
         finally:
             self._file.close()
             if os.path.exists(self._part):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from solar.problems import Problem, SourceError, describe, raised, traceback_tail
+from solar.problems import Problem, SourceError, describe, raised, traceback_tail, writing
 from solar.source_name import parse_source
 
 Progress = Callable[[str], None]
@@ -25,11 +25,6 @@ def handle(request: dict[str, Any], progress: Progress = lambda _: None) -> dict
         raise
     except MemoryError as error:
         raise SourceError(out_of_memory(error)) from error
-    except OSError as error:
-        if error.filename in (request.get("out"), part_name(str(request.get("out")))):
-            message = f"cannot write {request['out']}: {error.strerror}"
-            raise SourceError(Problem("output-file", message)) from error
-        raise
 
 
 def problems_of(error: BaseException) -> tuple[Problem, ...]:
@@ -63,9 +58,10 @@ def write_text(out: str, text: str) -> None:
     """Writes a file under a temporary name and renames it."""
     part = part_name(out)
     try:
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(part, out)
+        with writing(out):
+            with open(part, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(part, out)
     finally:
         if os.path.exists(part):
             os.unlink(part)

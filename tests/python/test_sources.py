@@ -183,7 +183,10 @@ def test_other_seeds_give_other_inputs_even_where_the_file_seeds(forms: Path) ->
 def test_distributions_keep_types_shapes_and_integers(distribution: str) -> None:
     generator = torch.Generator().manual_seed(1)
     example = torch.rand(50, 4, dtype=torch.bfloat16)
-    value = redistribute(example, distribution, generator)
+    integers = torch.arange(3)
+    value, *others = redistribute([example, integers, 7], distribution, generator)
+    assert others[0] is integers
+    assert others[1] == 7
     assert (value.dtype, value.shape) == (example.dtype, example.shape)
     assert bool(value.isfinite().all())
     checks = {
@@ -194,9 +197,20 @@ def test_distributions_keep_types_shapes_and_integers(distribution: str) -> None
         "zeros": 10 < int((value == 0).sum()) < 150,
     }
     assert checks.get(distribution, True)
-    integers = torch.arange(3)
-    assert redistribute(integers, distribution, generator) is integers
-    assert redistribute(7, distribution, generator) == 7
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_inputs_that_share_memory_still_do(distribution: str) -> None:
+    x = torch.rand(6, 4)
+    leaves = [x, x, x.t(), x[2:, 1:], torch.rand(1, 4).expand(9, 4), torch.rand(6, 4), torch.empty(0, 2)]
+    same, again, turned, part, wide, other, empty = redistribute(leaves, distribution, torch.Generator().manual_seed(1))
+    assert same is again
+    assert torch.equal(turned, same.t())
+    assert torch.equal(part, same[2:, 1:])
+    assert wide.stride() == (0, 1)
+    assert wide.shape == (9, 4)
+    assert distribution == "constant" or not torch.equal(other, same)
+    assert empty.shape == (0, 2)
 
 
 STATEFUL = """
@@ -280,6 +294,35 @@ def test_tensor_files_keep_every_type(tmp_path: Path) -> None:
     from safetensors.torch import load_file
 
     assert torch.equal(load_file(path)["d"], values["d"])
+
+
+def test_a_tensor_file_with_more_tensors_than_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The data move behind the longer header, piece by piece."""
+    monkeypatch.setattr("solar.tensorfile.HEADER_ROOM", 64)
+    monkeypatch.setattr("solar.tensorfile.MOVED_BYTES", 1000)
+    path = tmp_path / "t.safetensors"
+    values = {f"out/{place}": torch.full((place % 5, 3), float(place)) for place in range(300)}
+    with TensorFileWriter(str(path), f"{path}.part", room=0) as file:
+        for name, value in values.items():
+            file.add(name, value)
+    back = read_tensors(str(path))
+    assert list(back) == list(values)
+    assert all(torch.equal(back[name], value) for name, value in values.items())
+    from safetensors.torch import load_file
+
+    assert torch.equal(load_file(path)["out/299"], values["out/299"])
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    """/dev/full refuses every byte as a full disk does."""
+    path, part = tmp_path / "t.safetensors", tmp_path / "part"
+    part.symlink_to("/dev/full")
+    with pytest.raises(SourceError) as caught, TensorFileWriter(str(path), str(part), room=1) as file:
+        file.add("a", torch.zeros(2))
+    (problem,) = caught.value.problems
+    assert (problem.kind, problem.message) == ("output-file", f"cannot write {path}: no space left on the device")
+    assert "TMPDIR" in problem.hint
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failed_file_leaves_nothing(tmp_path: Path) -> None:

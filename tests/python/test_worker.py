@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from solar.problems import display_path
 from zygote_client import COMMAND, ENVIRONMENT, ROOT, Zygote, alive, ends, wait_for_file
 
 GOOD = """
@@ -136,9 +137,14 @@ def test_bad_sources_are_explained(
 
 def test_a_missing_model_lists_what_there_is(zygote: Zygote, write: Write) -> None:
     source = write(GOOD.replace("class Model", "class Net"))
-    assert only(zygote.ask("trace", source, out="/dev/null"))["hint"] == (
-        "defined are: N, Net, get_inputs, get_init_inputs"
-    )
+    assert only(zygote.ask("trace", source, out="/dev/null"))["hint"] == f"use {display_path(str(source))}:Net"
+
+
+def test_functions_of_a_file_without_a_model_are_offered(zygote: Zygote, write: Write) -> None:
+    source = write("import torch\nfrom math import sqrt\nN = 3\ndef f(x):\n    return x\ndef g(x):\n    return x\n")
+    path = display_path(str(source))
+    problem = only(zygote.ask("trace", source, out="/dev/null"))
+    assert problem["hint"] == f"use {path}:f or {path}:g, with an `example_args()` that returns its inputs"
 
 
 @pytest.mark.parametrize(
@@ -254,6 +260,14 @@ def test_an_unwritable_output_is_an_error(zygote: Zygote, write: Write) -> None:
     problem = only(zygote.ask("golden", write(GOOD), ports=PORTS, out="/no/such/folder/g"))
     assert problem["kind"] == "output-file"
     assert "/no/such/folder/g" in problem["message"]
+
+
+def test_an_output_that_cannot_grow_is_an_error(zygote: Zygote, write: Write, tmp_path: Path) -> None:
+    source = write(FORWARD.format("import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1)); return x"))
+    problem = only(zygote.ask("golden", source, ports=X, out=str(tmp_path / "o")))
+    assert problem["kind"] == "output-file"
+    assert problem["message"] == f"cannot write {tmp_path / 'o'}: File too large"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.py"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -32,12 +32,33 @@ def products(g: Generator) -> Iterator[Case]:
     yield named("addmm", torch.addmm, c, a, b)
     yield named("addmm row", torch.addmm, g.floats((4,)), a, b)
     yield named("addmm scaled", lambda *x: torch.addmm(*x, beta=0.5, alpha=-2), c, a, b)
-    yield named("baddbmm", torch.baddbmm, g.floats((2, 1, 4)), g.floats((2, 3, 5)), g.floats((2, 5, 4)))
+    yield from added_products(g)
     for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
         x, w, bias = g.floats((2, 3, 5), dtype), g.floats((4, 5), dtype), g.floats((4,), dtype)
         yield named("linear", F.linear, x, w)
         yield named("linear with bias", F.linear, x, w, bias)
     yield named("linear of a vector", F.linear, g.floats((5,)), g.floats((4, 5)), g.floats((4,)))
+
+
+def added_products(g: Generator) -> Iterator[Case]:
+    """With every factor; the addend holds a NaN, which beta = 0 must not let through."""
+    calls = [
+        (torch.addmm, (3, 4), (3, 5), (5, 4)),
+        (torch.addmm, (1, 4), (3, 5), (5, 4)),
+        (torch.baddbmm, (2, 1, 4), (2, 3, 5), (2, 5, 4)),
+        (torch.addbmm, (3, 4), (2, 3, 5), (2, 5, 4)),
+        (torch.addmv, (3,), (3, 5), (5,)),
+        (torch.addmv, (1,), (3, 5), (5,)),
+        (torch.addr, (3, 4), (3,), (4,)),
+        (torch.addr, (4,), (3,), (4,)),
+    ]
+    for function, shape, *operands in calls:
+        for beta, alpha in ((1, 1), (0, 1), (0, -1.5), (0.5, 1), (2, -1), (1, 0), (0, 0)):
+            c = g.floats(shape)
+            c.view(-1)[0] = float("nan")
+            name = f"{function.__name__} {beta} {alpha}"
+            call = lambda *x, f=function, v=beta, w=alpha: f(*x, beta=v, alpha=w)  # noqa: E731
+            yield named(name, call, c, *(g.floats(x) for x in operands))
 
 
 def einsums(g: Generator) -> Iterator[Case]:
