@@ -75,8 +75,10 @@ KernelPlan make_plan(const Nest& nest) {
     (outer ? plan.outer : plan.inner).push_back(loop);
   }
   plan.points_per_task = extent(nest, plan.lane);
-  if (plan.lane_is_target)
+  if (plan.lane_is_target) {
     plan.points_per_task = std::min<int64_t>(plan.points_per_task, kStripLanes);
+    plan.width = static_cast<int>(plan.points_per_task);
+  }
   if (plan.lane_is_target) plan.strips = (extent(nest, plan.lane) + kStripLanes - 1) / kStripLanes;
   plan.tasks = plan.strips;
   for (const int loop : plan.outer) plan.tasks *= extent(nest, loop);

@@ -13,6 +13,7 @@ struct KernelPlan {
   const Nest* nest = nullptr;
   int lane = -1;
   bool lane_is_target = true;
+  int width = 1;                // elements of the output that a strip gives
   std::vector<int> outer = {};  // target loops but the lane and the ordered one
   std::vector<int> inner = {};  // reduced loops but the lane in written order, or the ordered loop
   int64_t strips = 1;           // of a target lane loop

@@ -46,11 +46,11 @@ class Worker {
         loops_(std::max<size_t>(nest_.extents.size(), 1), 0),
         type_(ir::compute_type(nest_.output.type)),
         identity_(identity_bits(kernel_.reduction, nest_.output.type)),
-        total_(kStripLanes),
-        part_(kStripLanes),
-        second_(kStripLanes),
-        positions_(kStripLanes),
-        reached_(kStripLanes) {
+        total_(static_cast<size_t>(plan.width)),
+        part_(total_.size()),
+        second_(is_arg_reduction(kernel_.reduction) ? total_.size() : 0),
+        positions_(total_.size()),
+        reached_(total_.size()) {
     if (plan.init) init_.emplace(*plan.init);
     if (plan.otherwise) otherwise_.emplace(*plan.otherwise);
     tracks_reached_ =
@@ -172,8 +172,7 @@ class Worker {
     if (tracks_reached_) std::fill_n(reached_.begin(), count_, uint8_t{0});
     const bool folds = kernel_.reduction == Reduction::Sum;
     if (folds) fill(type_, part_.data(), {&identity_, true}, count_);
-    if (is_arg_reduction(kernel_.reduction))
-      std::memset(second_.data(), 0, sizeof(int64_t) * kStripLanes);
+    std::fill(second_.begin(), second_.end(), 0);
     held_ = 0;
     for (bool more = walk_.first(loops_.data()); more; more = walk_.next(loops_.data())) {
       if (context_.cancelled()) break;

@@ -49,8 +49,8 @@ struct MemoryPlan {
 /// Cost: linear in the program's size times the depth of its bodies.
 MemoryPlan plan_memory(const ir::Program& program, const std::vector<ir::TensorId>& results);
 
-/// Whether a scatter may write into its base's buffer: it is a whole buffer of this block, used here
-/// for the last time, and nothing else that the scatter reads lies in it.
+/// Whether a scatter may write into its base's buffer: it is a whole buffer of this block, used
+/// here for the last time, and nothing else that the scatter reads lies in it.
 bool takes_base(const MemoryPlan& plan, const ir::Scatter& scatter,
                 const std::vector<ir::TensorId>& released);
 

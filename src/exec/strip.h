@@ -80,6 +80,7 @@ struct StripSpec {
 struct StripProgram {
   const Nest* nest = nullptr;
   int lane = -1;
+  int width = 1;  // the longest strip
   std::vector<Condition> uniform_guards = {}, range_guards = {}, lane_guards = {};
   std::vector<AtomStep> guard_atoms = {};
   bool checked_guards = false;  // some of these read data at data
@@ -142,7 +143,9 @@ class StripRunner {
   bool check_guard_atoms();
   bool find_positions(const AccessPlan& plan, const NestAccess& access, size_t count);
   bool check_pending(const Code& code);
-  void* scratch(int32_t row) { return scratch_.data() + static_cast<size_t>(row) * kStripLanes; }
+  void* scratch(int32_t row) {
+    return scratch_.data() + static_cast<size_t>(row) * static_cast<size_t>(program_->width);
+  }
 
   const StripProgram* program_;
   const int64_t* loops_ = nullptr;

@@ -24,6 +24,10 @@ class Compiler {
   StripProgram compile() {
     program_.nest = &nest_;
     program_.lane = spec_.lane;
+    if (spec_.lane >= 0) {
+      const int64_t extent = nest_.extents[static_cast<size_t>(spec_.lane)];
+      program_.width = static_cast<int>(std::min<int64_t>(extent, kStripLanes));
+    }
     for (const Linear& linear : nest_.kernel->linears) program_.linears.push_back(slot(linear));
     for (const NestAccess& access : nest_.accesses) program_.accesses.push_back(plan(access));
     std::vector<bool> needed(nest_.atoms.size(), false);

@@ -18,22 +18,22 @@ static_assert(std::endian::native == std::endian::little,
 
 StripRunner::StripRunner(const StripProgram& program)
     : program_(&program),
-      list_(kStripLanes),
-      next_list_(kStripLanes),
-      scratch_(static_cast<size_t>(program.scratch_rows) * kStripLanes),
+      list_(static_cast<size_t>(program.width)),
+      next_list_(static_cast<size_t>(program.width)),
+      scratch_(static_cast<size_t>(program.scratch_rows) * static_cast<size_t>(program.width)),
       values_(program.constants.size()),
       atom_values_(program.nest->atoms.size()),
       atom_rows_(program.nest->atoms.size()),
       bad_(program.nest->atoms.size()),
-      row_(kStripLanes),
-      positions_(kStripLanes),
-      mask_(kStripLanes),
-      part_(kStripLanes) {
+      row_(static_cast<size_t>(program.width)),
+      positions_(static_cast<size_t>(program.width)),
+      mask_(static_cast<size_t>(program.width)),
+      part_(static_cast<size_t>(program.width)) {
   const auto reserve = [&](const std::vector<AtomStep>& steps) {
     for (const AtomStep& step : steps) {
       const auto atom = static_cast<size_t>(step.atom);
-      if (step.varies) atom_rows_[atom].resize(kStripLanes);
-      if (step.checked) bad_[atom].resize(kStripLanes);
+      if (step.varies) atom_rows_[atom].resize(static_cast<size_t>(program.width));
+      if (step.checked) bad_[atom].resize(static_cast<size_t>(program.width));
     }
   };
   reserve(program.guard_atoms);
