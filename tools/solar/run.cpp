@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "base/file.h"
 #include "command.h"
 #include "exec/executor.h"
@@ -18,6 +20,33 @@ struct Options {
   double memory_gib = 10;
 };
 
+/// Shows how far the run is, once it has taken a second.
+std::function<void(int64_t, int64_t)> show_progress(const driver::Environment& env) {
+  if (!env.progress) return {};
+  using Clock = std::chrono::steady_clock;
+  return [&env, next = Clock::now() + std::chrono::seconds(1)](int64_t done, int64_t all) mutable {
+    const auto now = Clock::now();
+    if (now < next) return;
+    next = now + std::chrono::milliseconds(200);
+    env.progress(fmt::format("run: {:.1f} % of {:.2g} points",
+                             100 * static_cast<double>(done) / static_cast<double>(all),
+                             static_cast<double>(all)));
+  };
+}
+
+/// Which way the run went at each `if` and `while`.
+void print_paths(const ir::Program& program, const std::vector<exec::ControlPath>& paths) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const ir::Control& control = program.controls[i];
+    const exec::ControlPath& path = paths[i];
+    if (control.kind == ir::Control::Kind::If) {
+      fmt::print("if `{}`: taken {}, not taken {}\n", control.name, path.taken, path.not_taken);
+    } else {
+      fmt::print("while `{}`: steps {}, entered {}\n", control.name, path.steps, path.entered);
+    }
+  }
+}
+
 int run_file(const Options& options) {
   const driver::Environment env = environment();
   std::map<std::string, int64_t> bindings;
@@ -32,13 +61,17 @@ int run_file(const Options& options) {
     exec::RunOptions run_options;
     run_options.cancel = env.cancel;
     run_options.memory_limit = static_cast<int64_t>(options.memory_gib * 0x1p30);
+    run_options.progress = show_progress(env);
     const auto executor = options.executor == "interpreter" ? exec::interpreter()
                           : options.executor == "compiled"  ? exec::jit(exec::Compile::Everything)
                                                             : exec::jit();
-    SOLAR_TRY(exec::Outputs outputs, executor->run(program, inputs, run_options));
+    auto ran = executor->run(program, inputs, run_options);
+    clear_progress();
+    SOLAR_TRY(exec::Outputs outputs, std::move(ran));
     exec::NamedTensors named = std::move(outputs.states);
     for (size_t i = 0; i < outputs.outputs.size(); ++i)
       named[program->output_names[i]] = outputs.outputs[i];
+    print_paths(*program, outputs.paths);
     if (!options.out.empty()) return exec::write_tensors(options.out, named);
     for (const auto& [name, tensor] : named) {
       fmt::print("{}: {} =", name, exec::describe(tensor.type(), tensor.shape()));
