@@ -167,27 +167,30 @@ Result<einsum::Graph> lift(const Loaded& loaded) {
   const ir::VerifiedProgram& program = *loaded.program;
   einsum::LiftOptions options;
   exec::NamedTensors computed;
-  const std::vector<ir::TensorId> wanted = einsum::index_tensors(program);
-  if (!wanted.empty() && !loaded.example.empty()) {
-    exec::RunOptions run;
-    exec::Inputs inputs;
-    bool compute = false;
-    for (const ir::TensorId id : wanted) {
-      const ir::Tensor& tensor = program->tensor(id);
-      const auto at = loaded.example.find("in/" + tensor.name);
-      if (at != loaded.example.end()) {
-        computed[tensor.name] = at->second;
-      } else {
-        run.keep.push_back(tensor.name);
-        compute = true;
-      }
+  exec::RunOptions run;
+  // The way that branches and loops go is known from a run, and so are computed indices.
+  bool compute = !program->controls.empty();
+  for (const ir::TensorId id : einsum::index_tensors(program)) {
+    const ir::Tensor& tensor = program->tensor(id);
+    const auto at = loaded.example.find("in/" + tensor.name);
+    if (at != loaded.example.end()) {
+      computed[tensor.name] = at->second;
+    } else {
+      run.keep.push_back(tensor.name);
+      compute = true;
     }
-    if (compute) {
-      for (const auto& [name, value] : loaded.example) {
-        if (name.starts_with("in/")) inputs[name.substr(3)] = value;
-      }
-      SOLAR_TRY(const exec::Outputs outputs, exec::interpreter()->run(program, inputs, run));
-      for (const auto& [name, value] : outputs.kept) computed[name] = value;
+  }
+  if (compute && !loaded.example.empty()) {
+    exec::Inputs inputs;
+    for (const auto& [name, value] : loaded.example) {
+      if (name.starts_with("in/")) inputs[name.substr(3)] = value;
+    }
+    Result<exec::Outputs> outputs = exec::interpreter()->run(program, inputs, run);
+    const bool incomplete = !outputs && outputs.error().at(0).kind == DiagnosticKind::HoleReached;
+    if (!outputs && !incomplete) return std::move(outputs.error());
+    if (outputs) {
+      for (const auto& [name, value] : outputs->kept) computed[name] = value;
+      options.paths = outputs->paths;
     }
   }
   options.index_values = [&](ir::TensorId id) -> std::optional<std::vector<int64_t>> {

@@ -132,15 +132,16 @@ class BruteForce {
     }
   }
 
+  // `ranges`: ragged loops keep to them.
   template <class Visit>
-  void each_point(const ir::Kernel& kernel, Visit visit) const {
+  void each_point(const ir::Kernel& kernel, Visit visit, bool ranges = true) const {
     std::vector<int64_t> extents;
     for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
     each(extents, [&](const Values& loops) {
       const Values atoms = complete(kernel.atoms, loops);
       for (size_t i = 0; i < loops.size(); ++i) {
         const auto& ragged = kernel.loops[i].ragged;
-        if (!ragged) continue;
+        if (!ragged || !ranges) continue;
         if (loops[i] < evaluate(ragged->begin, atoms) || loops[i] >= evaluate(ragged->end, atoms))
           return;
       }
@@ -374,6 +375,13 @@ class BruteForce {
     if (n.op == Op::Load) {
       const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
       need(access.tensor, element(access.tensor, access.subscripts, atoms));
+      for (const ir::Linear& subscript : access.subscripts) {
+        for (const ir::Term& term : subscript.terms) {
+          const ir::Atom& atom = kernel.atoms[static_cast<size_t>(term.atom)];
+          if (atom.kind == ir::Atom::Kind::DataRead)
+            need(atom.tensor, element(atom.tensor, atom.operands, atoms));
+        }
+      }
     }
     read(kernel, n.a, atoms);
     const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
@@ -468,6 +476,23 @@ class BruteForce {
   void trace(int64_t run, const ir::Kernel& kernel) {
     const bool skips_zeros =
         kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
+    const auto needs_range = [&](const Values& atoms, const ir::Linear& bound) {
+      for (const ir::Term& term : bound.terms) {
+        const ir::Atom& atom = kernel.atoms[static_cast<size_t>(term.atom)];
+        if (atom.kind == ir::Atom::Kind::DataRead)
+          need(atom.tensor, element(atom.tensor, atom.operands, atoms));
+      }
+    };
+    each_point(
+        kernel,
+        [&](const Values& atoms) {
+          for (const ir::Loop& loop : kernel.loops) {
+            if (!loop.ragged || !is_needed(kernel.output, target(kernel, atoms))) continue;
+            needs_range(atoms, loop.ragged->begin);
+            needs_range(atoms, loop.ragged->end);
+          }
+        },
+        false);
     std::set<int64_t> reached;
     each_point(kernel, [&](const Values& atoms) {
       const int64_t at = target(kernel, atoms);

@@ -28,32 +28,17 @@ Demand Tracer::run() {
   if (result_.depends_on_data) {
     pass(Mode::Example);
     pass(Mode::Max);
-  } else {
-    copy_to_other_modes();
   }
   return std::move(result_);
 }
 
 void Tracer::pass(Mode mode) {
   mode_ = mode;
-  demand_.clear();
+  demand_.assign(program_.tensors.size(), Region::none({}));
   stored_.clear();
-  for (size_t i = 0; i < program_.tensors.size(); ++i) {
-    demand_.push_back(Region::none(index_.shape(ir::TensorId{static_cast<int32_t>(i)})));
-  }
   for (const ir::TensorId output : program_.outputs) need_output(output);
   for (const ir::Update& update : program_.updates) need_update(update);
   trace_block(0);
-}
-
-void Tracer::copy_to_other_modes() {
-  const auto copy = [](std::map<ir::TensorId, Touched>& map) {
-    for (auto& [id, touched] : map) touched.regions[1] = touched.regions[2] = touched.regions[0];
-  };
-  copy(result_.ports);
-  copy(result_.written);
-  copy(result_.outside);
-  for (auto& reads : result_.reads) copy(reads);
 }
 
 void Tracer::trace_block(int32_t block) {
@@ -73,7 +58,7 @@ void Tracer::trace(int32_t at) {
 }
 
 Region Tracer::wanted_of(const Statement& statement) const {
-  Region wanted = Region::none(index_.shape(statement.outputs[0]));
+  Region wanted = Region::none({});
   for (const ir::TensorId output : statement.outputs)
     wanted = unite(wanted, demand_[ir::index(output)]);
   return wanted;
@@ -188,14 +173,17 @@ void Tracer::read_edges(const Statement& statement, const Piece& piece, const Re
   for (const Use& use : statement.otherwise_uses) read(piece, use, points, unreached);
 }
 
-std::optional<ElementRange> element_range(const Touched& touched) {
+std::optional<ElementRange> element_range(const Touched& touched, bool by_data) {
   const auto min = touched.regions[0].count();
+  if (!min) return std::nullopt;
+  if (!by_data) return ElementRange{*min, *min, *min};
   const auto example = touched.regions[1].count();
   const Region& most = touched.regions[2];
   const auto plain = most.count();
   const auto reach = unite(most, touched.data_whole).count();
-  const auto all = Region::full(most.shape()).count();
-  if (!min || !example || !plain || !reach || !all) return std::nullopt;
+  const Region& shaped = most.empty() ? touched.data_whole : most;
+  const auto all = shaped.empty() ? 0 : Region::full(shaped.shape()).count();
+  if (!example || !plain || !reach || !all) return std::nullopt;
   ElementRange range;
   range.min = std::max(*min, touched.data_min);
   const bool exact = most.exact() && touched.data_whole.exact();

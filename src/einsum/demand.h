@@ -14,12 +14,12 @@ namespace solar::einsum {
 enum class Mode : uint8_t { Min, Example, Max };
 constexpr size_t kModes = 3;
 
-/// Elements of one tensor touched by one reader, or by all.
+/// Elements of one tensor touched by one reader, or by all. An empty region may lack its shape.
 struct Touched {
-  std::array<Region, kModes> regions = {};
-  int64_t data_min = 0;    // the largest proved minimum of any data-dependent read
-  int64_t data_max = 0;    // the sum of their maxima
-  Region data_whole = {};  // the union of what they can reach
+  std::array<Region, kModes> regions = {Region::none({}), Region::none({}), Region::none({})};
+  int64_t data_min = 0;                  // the largest proved minimum of any data-dependent read
+  int64_t data_max = 0;                  // the sum of their maxima
+  Region data_whole = Region::none({});  // the union of what they can reach
   bool example_known = true;
 };
 
@@ -29,8 +29,8 @@ struct ElementRange {
   int64_t example = 0;
   int64_t max = 0;
 };
-/// nullopt: a count does not fit 64 bits.
-std::optional<ElementRange> element_range(const Touched& touched);
+/// nullopt: a count does not fit 64 bits. Without `by_data` only the first mode was traced.
+std::optional<ElementRange> element_range(const Touched& touched, bool by_data);
 
 /// Which statements are one source operator.
 struct Grouping {

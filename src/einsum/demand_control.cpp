@@ -45,7 +45,8 @@ Tracer::Carries Tracer::carries_needed(int32_t body) const {
   Carries needed;
   for (const int32_t carry : index_.block(body).carries) {
     const ir::TensorId inside = index_.placed(carry).carried->inside;
-    needed.read.push_back(demand_[ir::index(inside)]);
+    const Region& read = demand_[ir::index(inside)];
+    needed.read.push_back(read.empty() ? Region::none(index_.shape(inside)) : read);
     const auto stored = stored_.find(inside);
     needed.stored.push_back(stored == stored_.end() ? Region::none(index_.shape(inside))
                                                     : stored->second);
@@ -192,6 +193,7 @@ std::map<ir::TensorId, Region> Tracer::trace_branch(int32_t at, int32_t body,
   trials_.push_back({body, &outside});
   for (size_t i = 0; i < wanted.size(); ++i) {
     operator_ = grouping_.of_statement[static_cast<size_t>(at)];
+    if (wanted[i].empty()) continue;
     Nest nest(wanted[i].shape());
     std::vector<Linear> axes;
     for (int32_t axis = 0; axis < nest.loop_count(); ++axis) axes.push_back(single(axis));
@@ -239,15 +241,14 @@ void Tracer::trace_unknown_if(int32_t at) {
 
 void Tracer::read_region(ir::TensorId base, const Region& region) {
   if (region.empty()) return;
-  const std::vector<int64_t>& shape = index_.shape(base);
   need(base, region);
   if (on_trial()) return;
-  if (index_.is_port(base)) merge(touch(result_.ports, base, shape), region);
+  if (index_.is_port(base)) merge(result_.ports[base], region);
   if (!is_outside(base)) return;
-  if (!index_.is_port(base)) merge(touch(result_.outside, base, shape), region);
+  if (!index_.is_port(base)) merge(result_.outside[base], region);
   const auto op = static_cast<size_t>(operator_);
   if (operator_ < 0 || grouping_.steps[op] > index_.loops(base).size()) return;
-  merge(touch(result_.reads[op], base, shape), region);
+  merge(result_.reads[op][base], region);
 }
 
 }  // namespace solar::einsum

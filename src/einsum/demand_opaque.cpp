@@ -16,7 +16,7 @@ void Tracer::trace_opaque(const Piece& piece, const ir::Opaque& opaque, const Re
     if (on_trial()) continue;
     if (!index_.is_port(base)) {
       if (is_outside(base) && !memory_of(base))
-        merge(touch(result_.outside, base, shape), all.by_data ? all.whole : all.region);
+        merge(result_.outside[base], all.by_data ? all.whole : all.region);
       continue;
     }
     if (opaque.hole) continue;
@@ -28,7 +28,7 @@ void Tracer::trace_opaque(const Piece& piece, const ir::Opaque& opaque, const Re
     read.whole = all.by_data ? all.whole : all.region;
     read.most = read.whole.count().value_or(INT64_MAX);
     read.least = std::min(read.most, elements_from(opaque, base));
-    account(touch(result_.ports, base, shape), read, true);
+    account(result_.ports[base], read, true);
   }
 }
 

@@ -43,16 +43,6 @@ bool varies_freely(LoopMask rest, LoopMask data, const Region& points) {
 
 }  // namespace
 
-Touched& Tracer::touch(std::map<ir::TensorId, Touched>& map, ir::TensorId id,
-                       const std::vector<int64_t>& shape) const {
-  const auto [at, added] = map.try_emplace(id);
-  if (added) {
-    for (Region& region : at->second.regions) region = Region::none(shape);
-    at->second.data_whole = Region::none(shape);
-  }
-  return at->second;
-}
-
 void Tracer::merge(Touched& touched, const Region& region) const {
   Region& mine = touched.regions[static_cast<size_t>(mode_)];
   mine = unite(mine, region);
@@ -76,7 +66,7 @@ void Tracer::need_update(const ir::Update& update) {
   const Region region = image(*read.nest, Region::full(read.nest->extents()),
                               read.access.subscripts, index_.shape(base));
   if (index_.is_port(base)) {
-    if (base != update.state) merge(touch(result_.ports, base, index_.shape(base)), region);
+    if (base != update.state) merge(result_.ports[base], region);
     return;
   }
   const auto memory = memory_of(base);
@@ -95,8 +85,8 @@ void Tracer::need_result(ir::TensorId base, const Region& region) {
 void Tracer::need_copy(ir::TensorId base, const Region& region) {
   need(base, region);
   if (on_trial() || is_still_a_port(base)) return;
-  merge(touch(result_.written, base, index_.shape(base)), region);
-  merge(touch(result_.outside, base, index_.shape(base)), region);
+  merge(result_.written[base], region);
+  merge(result_.outside[base], region);
 }
 
 void Tracer::need(ir::TensorId base, const Region& region) {
@@ -188,9 +178,9 @@ void Tracer::read_points(const Piece& piece, const FoldedAccess& access, const R
   // A port's elements at an unknown place are no region; they are counted below.
   if (!open || !port) need(base, open && mode_ != Mode::Min ? all.whole : all.region);
   if (on_trial()) return;
-  if (port) account(touch(result_.ports, base, shape), all, true);
+  if (port) account(result_.ports[base], all, true);
   if (!is_outside(base)) return;
-  if (!port && !memory_of(base)) account(touch(result_.outside, base, shape), all, false);
+  if (!port && !memory_of(base)) account(result_.outside[base], all, false);
   if (operator_ < 0) return;
   auto& reads = result_.reads[static_cast<size_t>(operator_)];
   std::vector<Linear> subscripts = access.subscripts;
@@ -209,7 +199,7 @@ void Tracer::read_points(const Piece& piece, const FoldedAccess& access, const R
     later.restrict({static_cast<int32_t>(axis)}, RunSet::interval(1, shape[axis]));
     each.region = intersect(each.region, later);
   }
-  account(touch(reads, base, extents), each, port);
+  account(reads[base], each, port);
 }
 
 // A value that a `while` got from a port and gives back after no step.

@@ -11,15 +11,18 @@ namespace {
 // Memberships of the target in `wanted` that can be decided; `decided` turns false where data that
 // is not known decides.
 std::vector<Constraint> target_in(const Piece& piece, const Region& wanted,
-                                  const std::vector<bool>& by_data, bool& decided) {
+                                  const std::vector<bool>& by_data, bool at_example,
+                                  bool& decided) {
   if (wanted.empty()) return {Constraint{}};
   std::vector<Constraint> all;
   for (const RegionGroup& group : wanted.groups()) {
     std::vector<Linear> inside;
     bool known = true;
     for (const int32_t axis : group.axes) {
-      known = known && !by_data[static_cast<size_t>(axis)];
-      inside.push_back(piece.target[static_cast<size_t>(axis)]);
+      const Linear& subscript = piece.target[static_cast<size_t>(axis)];
+      known = known && (!by_data[static_cast<size_t>(axis)] ||
+                        (at_example && piece.nest->has_values_for(subscript)));
+      inside.push_back(subscript);
     }
     decided = decided && known;
     if (known) all.push_back(membership(*piece.nest, inside, group, wanted.shape()));
@@ -46,7 +49,8 @@ void Tracer::trace_scatter(int32_t id, const Statement& statement) {
   // The updates.
   const Piece& piece = statement.pieces[0];
   bool decided = true;
-  std::vector<Constraint> constraints = target_in(piece, wanted, parts.by_data, decided);
+  std::vector<Constraint> constraints =
+      target_in(piece, wanted, parts.by_data, mode_ == Mode::Example, decided);
   const std::vector<Constraint> target = constraints;
   constraints.insert(constraints.end(), piece.constraints.begin(), piece.constraints.end());
   Region domain = solve(*piece.nest, constraints);
@@ -117,10 +121,10 @@ void Tracer::trace_scatter_base(const Statement& statement, const Region& read_l
     const int64_t all = rest.by_data ? rest.least : rest.region.count().value_or(0);
     rest.by_data = true;
     rest.least = std::max<int64_t>(all - set, 0);
-    account(touch(result_.ports, from.base, index_.shape(from.base)), rest, true);
+    account(result_.ports[from.base], rest, true);
     const auto op = static_cast<size_t>(operator_);
     if (operator_ >= 0 && grouping_.steps[op] <= index_.loops(from.base).size())
-      account(touch(result_.reads[op], from.base, index_.shape(from.base)), rest, true);
+      account(result_.reads[op][from.base], rest, true);
   }
 
   // In a donated base only the updated elements move.
@@ -140,11 +144,11 @@ void Tracer::trace_scatter_base(const Statement& statement, const Region& read_l
   if (!in_place.empty()) {
     Reach reached = reach(*piece.nest, storage.subscripts, index_.shape(storage.base), updates);
     if (piece.steps.empty()) set_once(reached);
-    account(touch(result_.written, storage.base, index_.shape(storage.base)), reached, true);
+    account(result_.written[storage.base], reached, true);
   }
   Reach written = reach(*piece.nest, piece.target, index_.shape(output), updates);
   set_once(written);
-  account(touch(result_.outside, output, index_.shape(output)), written, true);
+  account(result_.outside[output], written, true);
 }
 
 bool Tracer::known_target(const Piece& piece) {

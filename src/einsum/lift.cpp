@@ -120,7 +120,7 @@ class Lifter {
 
   std::optional<ByteRange> bytes(ir::TensorId id, const Touched& touched) {
     const ir::Tensor& tensor = program_.tensor(id);
-    const auto range = element_range(touched);
+    const auto range = element_range(touched, demand_.depends_on_data);
     const auto min = range ? bytes_of(tensor, range->min) : std::nullopt;
     const auto example = range ? bytes_of(tensor, range->example) : std::nullopt;
     const auto max = range ? bytes_of(tensor, range->max) : std::nullopt;
@@ -292,7 +292,7 @@ class Lifter {
       const auto at = demand_.ports.find(port);
       if (at == demand_.ports.end()) continue;
       const auto range = bytes(port, at->second);
-      const auto elements = element_range(at->second);
+      const auto elements = element_range(at->second, demand_.depends_on_data);
       if (!range || range->max.value == 0) continue;
       graph_.reads.push_back({port, program_.tensor(port).role, Elements{elements->min}, *range});
     }
@@ -310,7 +310,7 @@ class Lifter {
     }
     for (const auto& [tensor, touched] : demand_.written) {
       const auto range = bytes(tensor, touched);
-      const auto elements = element_range(touched);
+      const auto elements = element_range(touched, demand_.depends_on_data);
       if (!range || stored.contains(tensor)) continue;
       graph_.writes.push_back(
           {tensor, program_.tensor(tensor).role, Elements{elements->min}, *range});
@@ -340,7 +340,7 @@ class Lifter {
     }
     totals.depends_on_data = demand_.depends_on_data;
     for (const auto& [tensor, touched] : demand_.ports) {
-      const auto range = element_range(touched);
+      const auto range = element_range(touched, demand_.depends_on_data);
       const bool known = touched.example_known || (range && range->min == range->max);
       totals.example_known = totals.example_known && known;
     }

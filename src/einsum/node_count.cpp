@@ -156,6 +156,7 @@ int64_t NodeCounter::runs(int32_t at) const {
   const Region& wanted = demand_.wanted[static_cast<size_t>(at)];
   const size_t steps = index_.block_of(index_.placed(at)).loops.size();
   if (steps == 0) return 1;
+  if (wanted.empty()) return 0;
   LoopMask mask = 0;
   for (size_t step = 0; step < steps; ++step)
     mask |= loop_bit(static_cast<int32_t>(wanted.shape().size() - 1 - step));

@@ -23,13 +23,14 @@ class Preparation {
   Preparation(const ProgramIndex& index, const IndexValueSource& index_values)
       : index_(index), program_(index.program()), moves_(index), source_(index_values) {
     result_.specials = std::make_unique<SpecialRegions>();
+    // A region that is whole needs no shape.
+    result_.specials->not_zero.assign(program_.tensors.size(), Region::full({}));
+    result_.specials->not_minus_infinity.assign(program_.tensors.size(), Region::full({}));
+    result_.generated.assign(program_.tensors.size(), false);
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
-      const ir::Tensor& tensor = program_.tensors[i];
-      const std::vector<int64_t>& shape = index_.shape(ir::TensorId{static_cast<int32_t>(i)});
-      result_.specials->not_zero.push_back(Region::full(shape));
-      result_.specials->not_minus_infinity.push_back(Region::full(shape));
-      result_.generated.push_back(tensor.role == ir::Role::Const);
-      if (tensor.role == ir::Role::Const) note_constant(tensor);
+      if (program_.tensors[i].role != ir::Role::Const) continue;
+      result_.generated[i] = true;
+      note_constant(i);
     }
   }
 
@@ -337,7 +338,8 @@ class Preparation {
   }
 
   // The zeros and infinities of a constant are known.
-  void note_constant(const ir::Tensor& tensor) {
+  void note_constant(size_t id) {
+    const ir::Tensor& tensor = program_.tensors[id];
     std::vector<int32_t> axes(tensor.shape.size());
     std::iota(axes.begin(), axes.end(), 0);
     axes = preferred_order(std::move(axes), tensor.shape);
@@ -348,6 +350,7 @@ class Preparation {
     const auto outside = [&](double special, Region& region) {
       if (std::find(tensor.values.begin(), tensor.values.end(), special) == tensor.values.end())
         return;
+      region = Region::full(tensor.shape);
       std::vector<Run> runs;
       for (size_t i = 0; i < tensor.values.size(); ++i) {
         if (tensor.values[i] == special) continue;
@@ -364,8 +367,8 @@ class Preparation {
         region.restrict(axes, RunSet::from_runs(std::move(runs)));
       }
     };
-    outside(0, result_.specials->not_zero.back());
-    outside(-kInfinity, result_.specials->not_minus_infinity.back());
+    outside(0, result_.specials->not_zero[id]);
+    outside(-kInfinity, result_.specials->not_minus_infinity[id]);
   }
 
   // A generated tensor whose zeros are not all known may hide work that is not needed.

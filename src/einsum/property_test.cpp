@@ -7,6 +7,7 @@
 
 #include "einsum/brute_force_test_util.h"
 #include "einsum/lift_test_util.h"
+#include "einsum/random_data_test_util.h"
 #include "einsum/random_loops_test_util.h"
 #include "einsum/random_program_test_util.h"
 #include "einsum/run_set.h"
@@ -140,6 +141,49 @@ TEST(Property, LoopsEqualTheirUnrolledSteps) {
   if (range.replay) return;
   EXPECT_GT(checked.programs, 300);
   EXPECT_GT(checked.in_loops, 300);
+}
+
+// At the values given, and between the proved limits at any others.
+TEST(Property, DataDependentCountsHoldAtAnyValues) {
+  const Seeds range = seeds(600);
+  for (uint32_t seed = range.first; seed <= range.last && !HasFailure(); ++seed) {
+    RandomDataProgram random(seed);
+    const std::string where = fmt::format(" SOLAR_SEED={}\n{}", seed, random.text());
+    const auto program = ir::verify_text(random.text());
+    ASSERT_TRUE(program) << messages(program.error()) << where;
+    PortValues values = random.draw();
+    LiftOptions options;
+    options.index_values = [&](ir::TensorId id) { return std::optional(values.at(id)); };
+    const auto known = lift(*program, options);
+    const auto unknown = lift(*program);
+    ASSERT_TRUE(known && unknown) << where;
+    const bool ragged = assumes(*known, "example-ranges");
+    for (int draw = 0; draw < 6; ++draw) {
+      if (draw > 0) values = random.draw();
+      const BruteForce truth(**program, {}, values);
+      for (const ir::TensorId port : (*program)->ports) {
+        const int64_t element = ir::is_integer((*program)->tensor(port).type) ? 8 : 4;
+        const int64_t bytes = element * static_cast<int64_t>(truth.needed(port).size());
+        for (const Graph* graph : {&*known, &*unknown}) {
+          if (ragged && graph == &*known && draw > 0) continue;  // of other ranges it says nothing
+          ByteRange found;
+          for (const Footprint& read : graph->reads) {
+            if (read.tensor == port) found = read.bytes;
+          }
+          const std::string what = (*program)->tensor(port).name + where;
+          EXPECT_LE(found.min.value, bytes) << what;
+          EXPECT_GE(found.max.value, bytes) << what;
+          if (draw > 0 || graph != &*known) continue;
+          EXPECT_EQ(found.example.value, bytes) << what;
+        }
+      }
+      for (const Node& node : known->nodes) {
+        if (ragged && draw > 0) continue;
+        EXPECT_LE(node.macs_useful.value, truth.useful_points(static_cast<size_t>(node.statement)))
+            << node.einsum << where;
+      }
+    }
+  }
 }
 
 TEST(Property, RunSetsAreSets) {

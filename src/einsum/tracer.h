@@ -36,7 +36,6 @@ class Tracer {
 
   // demand.cpp
   void pass(Mode mode);
-  void copy_to_other_modes();
   void trace_block(int32_t block);
   void trace(int32_t at);
   void trace_pieces(int32_t at, const Statement& statement);
@@ -62,8 +61,6 @@ class Tracer {
   void need(ir::TensorId base, const Region& region);
   void account(Touched& touched, const Reach& reach, bool counted) const;
   void merge(Touched& touched, const Region& region) const;
-  Touched& touch(std::map<ir::TensorId, Touched>& map, ir::TensorId id,
-                 const std::vector<int64_t>& shape) const;
   bool is_outside(ir::TensorId base) const;
   bool is_still_a_port(ir::TensorId id) const;
   bool starts_generated(ir::TensorId inside) const;
