@@ -93,7 +93,7 @@ void Tracer::trace_piece(int32_t id, const Statement& statement, const Piece& pi
   const auto at = static_cast<size_t>(id);
   const Region domain = restricted(piece, piece.constraints, &piece.domain, wanted);
   const bool skipped = statement.data_guarded && mode_ == Mode::Min;
-  const Region none = Region::none(piece.nest->extents());
+  const Region none = Region::none({});
   if (statement.data_guarded) result_.depends_on_data = true;
   if (mode_ == Mode::Min && !on_estimate() && &piece == &statement.pieces[0]) {
     result_.useful_domain[at] = skipped ? none : domain;

@@ -21,6 +21,7 @@ void Tracer::trace_opaque(const Piece& piece, const ir::Opaque& opaque, const Re
     }
     if (opaque.hole) continue;
     // Of its declared bytes, those that the other inputs cannot give.
+    result_.depends_on_data = true;
     Reach read;
     read.by_data = true;
     read.at_example = mode_ == Mode::Example;

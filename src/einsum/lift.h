@@ -24,7 +24,7 @@ struct LiftOptions {
 /// Fails only where a count does not fit 64 bits, or a nest has more loops than can be counted.
 Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& options = {});
 
-/// The tensors whose values `index_values` is asked for. None is defined inside a loop.
+/// The tensors whose values `index_values` is asked for. None is defined in a body.
 std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program);
 
 }  // namespace solar::einsum

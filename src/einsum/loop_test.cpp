@@ -256,5 +256,38 @@ TEST(Loops, OfAnUnknownBranchWhatBothNeed) {
   EXPECT_TRUE(assumes(graph, "path-not-recorded"));
 }
 
+constexpr char kMixed[] = R"(
+program mixed(input x: f32[T, N], input h0: f32[N], param w: f32[N, N], param v: f32[N, N]) -> (h) {
+  dims T = 5, N = 3
+  let h = repeat t:T with (h = h0) {
+    kernel p: bool[] { p[] = h[0] > x[t,0] }
+    let h2 = if p {
+      kernel a: f32[N] { for n:N, k:N   a[n] += h[k] * w[k,n] }
+      next a
+    } else {
+      kernel b: f32[N] { for n:N, k:N   b[n] += (h[k] + x[t,k]) * v[k,n] }
+      kernel c: f32[N] { for n:N, k:N   c[n] += b[k] * v[n,k] }
+      next c
+    }
+    next h2
+  }
+})";
+
+TEST(Loops, StepsThatWentDifferentWays) {
+  LiftOptions options;
+  options.paths = {{.taken = 2, .not_taken = 3}};
+  const Graph graph = lift_text(kMixed, options);
+  EXPECT_EQ(graph.totals.macs_useful.value, 5 * 9);  // each step at least the shorter branch
+  EXPECT_EQ(read_bytes(graph, 0), 4 * 5);            // the condition's
+  EXPECT_EQ(read_bytes(graph, 1), 4 * 3);
+  EXPECT_EQ(read_bytes(graph, 2) + read_bytes(graph, 3), 0);
+  EXPECT_TRUE(assumes(graph, "path-not-recorded"));
+  options.paths = {{.not_taken = 5}};
+  const Graph one_way = lift_text(kMixed, options);
+  EXPECT_EQ(one_way.totals.macs_useful.value, 5 * 18);
+  EXPECT_EQ(read_bytes(one_way, 0), 4 * 15);
+  EXPECT_FALSE(assumes(one_way, "path-not-recorded"));
+}
+
 }  // namespace
 }  // namespace solar::einsum

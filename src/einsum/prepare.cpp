@@ -166,7 +166,7 @@ class Preparation {
     if (!source_) return;
     for (int32_t id = nest.loop_count(); id < static_cast<int32_t>(nest.atoms().size()); ++id) {
       const Atom& atom = nest.atom(id);
-      if (atom.kind != Atom::Kind::DataRead || !index_.loops(atom.tensor).empty()) continue;
+      if (atom.kind != Atom::Kind::DataRead || !index_.is_outermost(atom.tensor)) continue;
       const auto [known, added] = values_.try_emplace(atom.tensor);
       if (added) {
         if (auto values = source_(atom.tensor))

@@ -76,6 +76,8 @@ class ProgramIndex {
   /// All axes: the tensor's own, then the steps of the loops it is defined in.
   const std::vector<int64_t>& shape(ir::TensorId id) const;
   const std::vector<int32_t>& loops(ir::TensorId id) const;
+  /// Whether the tensor is defined once, in no body.
+  bool is_outermost(ir::TensorId id) const { return block_of_tensor_[ir::index(id)] == 0; }
   /// Whether the tensor is defined in the block or in a body inside it.
   bool is_in(ir::TensorId id, int32_t block) const;
   /// Tensors defined in the block and in the bodies inside it.
