@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .alir_nodes import Expression, If, Name, Next, Number, Repeat, Statement, Test, Unary, While
+from .alir_nodes import Expression, If, Kernel, Name, Next, Number, Repeat, Statement, Test, Unary, While
 from .numpy_values import ProgramError, Tensor, dim_value
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def last(body: tuple[Statement, ...]) -> Next:
 
 
 def literal_element(expression: Expression) -> str:
-    """What a literal is at first taken for; the value of `next` decides."""
+    """The type of a literal that takes none from elsewhere."""
     value = expression.operand if isinstance(expression, Unary) else expression
     assert isinstance(value, Number)
     if isinstance(value.value, bool):
@@ -29,29 +29,16 @@ def literal_element(expression: Expression) -> str:
 
 
 def start(carried: tuple[tuple[str, Expression], ...], scope: "Scope", body: tuple[Statement, ...]) -> Tensors:
-    """The initial values; a literal takes the type of the value that `next` gives it."""
+    """The initial values; a literal takes the type that the value `next` gives is declared with."""
+    declared = {name: type_ for statement in body if isinstance(statement, Kernel)
+                for name, type_ in statement.types.items()}  # fmt: skip
     found: Tensors = {}
-    for name, value in carried:
-        element = None if isinstance(value, Name) else literal_element(value)
-        found[name] = scope.argument(value, element)
-    literals = [position for position, (_, value) in enumerate(carried) if not isinstance(value, Name)]
-    names = last(body).values
-    for element in ("", "f32", "f64", "i64", "f16", "bf16", "i32", "i16", "i8", "u8") if literals else ():
-        trial = dict(found)
-        for position in literals:
-            name, value = carried[position]
-            if element:
-                trial[name] = scope.argument(value, element)
-        inner = step(scope, trial, body)
-        wanted = [inner[names[position]].element for position in literals]
-        if all(trial[carried[p][0]].element == e for p, e in zip(literals, wanted, strict=True)):
-            return trial
-        for position, one in zip(literals, wanted, strict=True):
-            name, value = carried[position]
-            trial[name] = scope.argument(value, one)
-        inner = step(scope, trial, body)
-        if [inner[names[position]].element for position in literals] == wanted:
-            return trial
+    for (name, value), new in zip(carried, last(body).values, strict=True):
+        if isinstance(value, Name):
+            found[name] = scope.argument(value, None)
+        else:
+            element = scope.element(declared[new]) if new in declared else literal_element(value)
+            found[name] = scope.argument(value, element)
     return found
 
 

@@ -322,7 +322,10 @@ def reduce(nest: Nest, values: Array, mask: Array | None, reduced: tuple[int, ..
     neutral = np.asarray(identity).astype(values.dtype)
     if mask is not None:
         values = np.where(mask, values, neutral)
-    return started(nest, operation.reduce(values, axis=reduced, keepdims=True) if reduced else values)
+    values = operation.reduce(values, axis=reduced, keepdims=True) if reduced else values
+    if nest.kernel.init is None:  # the start matters where computed values leave the type's range
+        values = operation(values, neutral)
+    return started(nest, values)
 
 
 def started(nest: Nest, values: Array) -> Array:

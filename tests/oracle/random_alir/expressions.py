@@ -77,7 +77,7 @@ class Expressions:
         if self.scope.has("faults") and self.chance(0.02):
             self.scope.shared.used.add("faults")
             return inner
-        if self.chance(0.3) and abs(low) < 2**50 and abs(high) < 2**50:
+        if extent > 1 and self.chance(0.3) and abs(low) < 2**50 and abs(high) < 2**50:
             return f"({inner}) % {extent}"
         return f"min(max({inner}, 0), {extent} - 1)"
 
