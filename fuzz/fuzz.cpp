@@ -1,9 +1,10 @@
-// Looks for texts that break a promise of the parser, the verifier or the executor: mutates texts,
-// runs them, keeps those that reach new code and mutates them further. The parent starts a child
-// that does the work and starts another when it dies; what killed it is saved. See
-// scripts/long/fuzz.sh.
+// Looks for texts that break a promise of the parser, the verifier or the executor: mutates texts
+// and runs them; `guided`: keeps those that reach new code and mutates them further. The parent
+// starts a child that does the work and starts another when it dies; what killed it is saved. See
+// scripts/long/.
 //
-//   solar_fuzz SECONDS SEED FOLDER [TEXT.alir..]
+//   solar_fuzz guided|plain LIMIT SEED FOLDER [TEXT.alir..]     LIMIT: `3600s`, or a number of
+//   texts
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -37,7 +38,9 @@ struct Shared {
 };
 
 struct Options {
-  std::chrono::seconds budget = {};
+  bool guided = false;
+  std::chrono::seconds budget = std::chrono::hours(24 * 365);
+  int64_t texts = INT64_MAX;
   uint64_t seed = 0;
   std::filesystem::path folder;
   std::vector<std::string> files;
@@ -68,16 +71,17 @@ void work(const Options& options, int session, Clock::time_point end, Shared& sh
   std::vector<ir::Text> texts = starting_texts(options);
   for (const auto& entry : std::filesystem::directory_iterator(options.folder / "kept"))
     texts.push_back({entry.path().filename().string(), ir::read_whole(entry.path())});
+  const uint64_t latest = options.guided ? 200 : texts.size();
   const size_t given = texts.size();
   const auto executor = exec::interpreter();
   ir::Mutator mutator(random);
   size_t next = 0;  // every text is first run as it is
-  while (Clock::now() < end) {
+  while (Clock::now() < end && shared.runs < options.texts) {
     const bool fresh = next < given;
     // The latest texts are the likeliest.
     const size_t at = fresh ? next++
                       : random() % 2 == 0
-                          ? texts.size() - 1 - random() % std::min<size_t>(texts.size(), 200)
+                          ? texts.size() - 1 - random() % std::min<size_t>(texts.size(), latest)
                           : random() % texts.size();
     std::string text = texts[at].text;
     for (uint64_t n = fresh ? 0 : 1 + random() % 3; n > 0; --n)
@@ -95,7 +99,7 @@ void work(const Options& options, int session, Clock::time_point end, Shared& sh
       std::strncpy(shared.wrong, attempt.wrong.c_str(), kLongest - 1);
       std::abort();
     }
-    if (merge() && !fresh) {
+    if (merge() && !fresh && options.guided) {
       texts.push_back({"", text});
       save(options.folder / "kept" / (std::to_string(shared.kept++) + ".alir"), text);
     }
@@ -112,7 +116,7 @@ int run(const Options& options) {
   const auto start = Clock::now();
   const auto end = start + options.budget;
   int64_t findings = 0;
-  for (int session = 0; Clock::now() < end; ++session) {
+  for (int session = 0; Clock::now() < end && shared.runs < options.texts; ++session) {
     shared.wrong[0] = 0;
     const pid_t child = ::fork();
     if (child < 0) return 2;
@@ -143,14 +147,21 @@ int run(const Options& options) {
 }  // namespace solar::fuzz
 
 int main(int count, char** arguments) {
-  if (count < 4) {
-    std::cerr << "usage: solar_fuzz SECONDS SEED FOLDER [TEXT.alir..]\n";
+  const std::vector<std::string> given(arguments + 1, arguments + count);
+  if (given.size() < 4 || (given[0] != "guided" && given[0] != "plain")) {
+    std::cerr << "usage: solar_fuzz guided|plain LIMIT SEED FOLDER [TEXT.alir..]\n";
     return 2;
   }
   solar::fuzz::Options options;
-  options.budget = std::chrono::seconds(std::strtoll(arguments[1], nullptr, 10));
-  options.seed = std::strtoull(arguments[2], nullptr, 10);
-  options.folder = arguments[3];
-  options.files.assign(arguments + 4, arguments + count);
+  options.guided = given[0] == "guided";
+  const int64_t limit = std::strtoll(given[1].c_str(), nullptr, 10);
+  if (given[1].ends_with('s')) {
+    options.budget = std::chrono::seconds(limit);
+  } else {
+    options.texts = limit;
+  }
+  options.seed = std::strtoull(given[2].c_str(), nullptr, 10);
+  options.folder = given[3];
+  options.files.assign(given.begin() + 4, given.end());
   return solar::fuzz::run(options);
 }

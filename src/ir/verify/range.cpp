@@ -143,6 +143,13 @@ Interval RangeProver::atom_range(int32_t id, int depth,
   return {-kUnbounded, kUnbounded};
 }
 
+Interval RangeProver::plain_range(int32_t atom) const {
+  while (plain_ranges_.size() <= static_cast<size_t>(atom)) {  // operands come before their atom
+    plain_ranges_.push_back(atom_range(static_cast<int32_t>(plain_ranges_.size()), 0, {}));
+  }
+  return plain_ranges_[static_cast<size_t>(atom)];
+}
+
 Interval RangeProver::plain(const Linear& value, int depth,
                             const std::vector<Guard>& conditions) const {
   Interval total = {std::clamp(value.constant, -kUnbounded, kUnbounded),
@@ -150,8 +157,8 @@ Interval RangeProver::plain(const Linear& value, int depth,
   for (const Term& term : value.terms) {
     const Atom::Kind kind = atoms_[static_cast<size_t>(term.atom)].kind;
     const bool variable = kind == Atom::Kind::Loop || kind == Atom::Kind::Step;
-    const Interval inner = depth > 0 || variable ? atom_range(term.atom, depth, conditions)
-                                                 : Interval{-kUnbounded, kUnbounded};
+    const Interval inner =
+        depth > 0 || variable ? atom_range(term.atom, depth, conditions) : plain_range(term.atom);
     const int64_t a = scaled(term.coefficient, inner.low);
     const int64_t b = scaled(term.coefficient, inner.high);
     total = {sum_low(total.low, std::min(a, b)), sum_high(total.high, std::max(a, b))};

@@ -54,6 +54,8 @@ class RangeProver {
   Interval range(const Linear& value, int depth, const std::vector<Guard>& conditions) const;
   Interval plain(const Linear& value, int depth, const std::vector<Guard>& conditions) const;
   Interval atom_range(int32_t atom, int depth, const std::vector<Guard>& conditions) const;
+  /// An interval without the guards' help, at any depth.
+  Interval plain_range(int32_t atom) const;
   int64_t lower_by_guards(const Linear& value, int64_t low, int depth,
                           const std::vector<Guard>& conditions) const;
   const Step& step(const Atom& atom) const { return steps_[static_cast<size_t>(atom.step)]; }
@@ -65,6 +67,7 @@ class RangeProver {
   const std::vector<Guard>& conditions_;
   const std::vector<Step>& steps_;
   std::vector<int32_t> step_atoms_;
+  mutable std::vector<Interval> plain_ranges_;  // of the first atoms, as far as needed
 };
 
 /// The atoms' values at a point of the variables. Data reads count as 0.
