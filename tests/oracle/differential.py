@@ -1,6 +1,7 @@
 """Random programs run by the program's executors and by the NumPy evaluator, and made smaller where they differ."""
 
 import json
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -77,10 +78,12 @@ class Solar:
         self.program, self.inputs, self.outputs = (
             folder / name for name in ("program.alir", "inputs.safetensors", "outputs.safetensors")
         )
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}  # compiled kernels are not from another time
         self.process = self.started()
 
     def started(self) -> "subprocess.Popen[str]":
-        return subprocess.Popen([self.binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipe = subprocess.PIPE
+        return subprocess.Popen([self.binary], stdin=pipe, stdout=pipe, text=True, env=self.environment)
 
     def close(self) -> None:
         self.process.communicate()

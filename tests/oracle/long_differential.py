@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the others count on")
     parser.add_argument("--binary", type=Path, default=ROOT / "build" / "ci" / "solar_run_batch")
-    parser.add_argument("--executors", default="interpreter", help="with commas between them")
+    parser.add_argument("--executors", default="interpreter,compiled", help="with commas between them")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
     options = parser.parse_args()
     end = options.seed + options.programs

@@ -18,7 +18,7 @@ def test_executors_equal_numpy(binary: Path, tmp_path: Path) -> None:
     given = os.environ.get("SOLAR_SEED")
     seeds = [int(given)] if given else range(FIRST_SEED, FIRST_SEED + PROGRAMS)
     solar = Solar(binary.parent / "solar_run_batch", tmp_path)
-    comparison = Comparison(solar, ("interpreter",))
+    comparison = Comparison(solar, ("interpreter", "compiled"))
     report = run(comparison, seeds)
     solar.close()
     print(comparison.summary())
