@@ -78,7 +78,8 @@ class Solar:
         self.program, self.inputs, self.outputs = (
             folder / name for name in ("program.alir", "inputs.safetensors", "outputs.safetensors")
         )
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}  # compiled kernels are not from another time
+        # Compiled kernels are not taken from another time.
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}
         self.process = self.started()
 
     def started(self) -> "subprocess.Popen[str]":
