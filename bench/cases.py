@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ class Case:
     torch_function: Callable[..., torch.Tensor]
     tolerance: float = 1e-4
     integers: tuple[tuple[str, int], ...] = ()  # inputs of indices, with their bound
+    scale: float = 1.0
 
     def inputs(self) -> Arrays:
         random = np.random.default_rng(1)
@@ -32,7 +32,7 @@ class Case:
         return {
             name: random.integers(0, bounds[name], shape)
             if name in bounds
-            else random.standard_normal(shape, dtype=np.float32)
+            else random.standard_normal(shape, dtype=np.float32) * np.float32(self.scale)
             for name, shape in self.shapes.items()
         }
 
@@ -46,9 +46,13 @@ def program(text: str, inputs: dict[str, tuple[int, ...]], integers: tuple[str, 
     return f"program bench({ports}) -> (y) {{\n{text}\n}}\n"
 
 
-def case(name, kind, body, shapes, torch_function, integers=(), tolerance=1e-4) -> Case:
+def case(name, kind, body, shapes, torch_function, integers=(), tolerance=1e-4, scale=1.0) -> Case:
     text = program(body, shapes, tuple(key for key, _ in integers))
-    return Case(name, kind, text, shapes, torch_function, tolerance, tuple(integers))
+    return Case(name, kind, text, shapes, torch_function, tolerance, tuple(integers), scale)
+
+
+def lstm(x, h0, c0, *weights):
+    return torch.lstm(x, (h0[None], c0[None]), list(weights), True, 1, 0.0, False, False, False)[0]
 
 
 def gqa(q, k, v):
@@ -178,6 +182,22 @@ CASES = [
         tolerance=1e-3,
     ),
     case(
+        "LSTM 512 steps, batch 16, 128 to 256",
+        "other",
+        "let (y, h, c) = lstm(x, h0, c0, wi, wh, bi, bh)",
+        {
+            "x": (512, 16, 128),
+            "h0": (16, 256),
+            "c0": (16, 256),
+            "wi": (1024, 128),
+            "wh": (1024, 256),
+            "bi": (1024,),
+            "bh": (1024,),
+        },
+        lstm,
+        scale=0.06,
+    ),
+    case(
         "embedding 32768x128 of 50000",
         "other",
         "indexed y: f32[32768, 128] { for s:32768, d:128   y[s,d] = table[ids[s], d] }",
@@ -185,6 +205,22 @@ CASES = [
         lambda ids, table: F.embedding(ids, table),
         integers=(("ids", 50000),),
     ),
+    case(
+        "embedding and scatter-add 32768x128 of 50000",
+        "other",
+        """indexed e: f32[32768, 128] { for s:32768, d:128   e[s,d] = table[ids[s], d] }
+    scatter y: f32[50000, 128] { for s:32768, d:128   y[ids[s], d] += e[s,d] * 0.5 }""",
+        {"ids": (32768,), "table": (50000, 128)},
+        lambda ids, table: torch.zeros_like(table).index_add_(0, ids, F.embedding(ids, table) * 0.5),
+        integers=(("ids", 50000),),
+    ),
+    case(
+        "top-k 1024x4096, 16",
+        "other",
+        "let (y, ix) = topk(x; axis = 1, k = 16)",
+        {"x": (1024, 4096)},
+        lambda x: torch.topk(x, 16).values,
+    ),
 ]
 
-__all__ = ["CASES", "Case", "math"]
+__all__ = ["CASES", "Case"]

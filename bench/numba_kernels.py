@@ -89,24 +89,38 @@ def depthwise(x, w):
 def gqa(q, k, v):
     _, h_, i_, d_ = q.shape
     group = h_ // k.shape[1]
-    y = np.zeros((1, h_, i_, d_), np.float32)
+    s = np.zeros((h_, i_, i_), np.float32)
     for hi in prange(h_ * i_):
         h, i = hi // i_, hi % i_
-        s = np.zeros(i_, np.float32)
         for j in range(i_):
-            t = np.float32(0)
             for d in range(d_):
-                t += q[0, h, i, d] * k[0, h // group, j, d]
-            s[j] = t * np.float32(0.125)
-        top = s.max()
-        z = np.float32(0)
+                s[h, i, j] += q[0, h, i, d] * k[0, h // group, j, d]
+    top = np.full((h_, i_), -np.inf, np.float32)
+    for hi in prange(h_ * i_):
+        h, i = hi // i_, hi % i_
         for j in range(i_):
-            s[j] = math.exp(s[j] - top)
-            z += s[j]
+            top[h, i] = max(top[h, i], s[h, i, j])
+    e = np.empty_like(s)
+    for hi in prange(h_ * i_):
+        h, i = hi // i_, hi % i_
         for j in range(i_):
-            e = s[j] / z
+            e[h, i, j] = math.exp((s[h, i, j] - top[h, i]) * np.float32(0.125))
+    z = np.zeros((h_, i_), np.float32)
+    for hi in prange(h_ * i_):
+        h, i = hi // i_, hi % i_
+        for j in range(i_):
+            z[h, i] += e[h, i, j]
+    u = np.zeros((h_, i_, d_), np.float32)
+    for hi in prange(h_ * i_):
+        h, i = hi // i_, hi % i_
+        for j in range(i_):
             for d in range(d_):
-                y[0, h, i, d] += e * v[0, h // group, j, d]
+                u[h, i, d] += e[h, i, j] * v[0, h // group, j, d]
+    y = np.empty_like(q)
+    for hi in prange(h_ * i_):
+        h, i = hi // i_, hi % i_
+        for d in range(d_):
+            y[0, h, i, d] = u[h, i, d] / z[h, i]
     return y
 
 
@@ -129,34 +143,42 @@ def gelu(x):
 @njit(**fast)
 def softmax(x):
     n, m = x.shape
+    top = np.full(n, -np.inf, np.float32)
+    for i in prange(n):
+        for j in range(m):
+            top[i] = max(top[i], x[i, j])
+    e = np.empty_like(x)
+    for i in prange(n):
+        for j in range(m):
+            e[i, j] = math.exp(x[i, j] - top[i])
+    z = np.zeros(n, np.float32)
+    for i in prange(n):
+        for j in range(m):
+            z[i] += e[i, j]
     y = np.empty_like(x)
     for i in prange(n):
-        top = np.float32(-np.inf)
         for j in range(m):
-            top = max(top, x[i, j])
-        z = np.float32(0)
-        for j in range(m):
-            y[i, j] = math.exp(x[i, j] - top)
-            z += y[i, j]
-        for j in range(m):
-            y[i, j] /= z
+            y[i, j] = e[i, j] / z[i]
     return y
 
 
 @njit(**fast)
 def layernorm(x, w, b):
     n, m = x.shape
-    y = np.empty_like(x)
+    s = np.zeros(n, np.float32)
     for i in prange(n):
-        s = np.float32(0)
         for j in range(m):
-            s += x[i, j]
-        mean = s / np.float32(m)
-        v = np.float32(0)
+            s[i] += x[i, j]
+    v = np.zeros(n, np.float32)
+    for i in prange(n):
+        mean = s[i] / np.float32(m)
         for j in range(m):
             d = x[i, j] - mean
-            v += d * d
-        scale = np.float32(1) / math.sqrt(v / np.float32(m) + np.float32(1e-5))
+            v[i] += d * d
+    y = np.empty_like(x)
+    for i in prange(n):
+        mean = s[i] / np.float32(m)
+        scale = np.float32(1) / math.sqrt(v[i] / np.float32(m) + np.float32(1e-5))
         for j in range(m):
             y[i, j] = (x[i, j] - mean) * scale * w[j] + b[j]
     return y
@@ -212,7 +234,49 @@ def embedding(ids, table):
     return y
 
 
-BY_FIRST_WORD = {
+@njit(**fast)
+def lstm(x, h0, c0, wi, wh, bi, bh):
+    t_, b_, i_ = x.shape
+    h_ = h0.shape[1]
+    p = np.empty((t_, b_, 4 * h_), np.float32)
+    for t in prange(t_):
+        for b in range(b_):
+            for n in range(4 * h_):
+                s = bi[n]
+                for i in range(i_):
+                    s += x[t, b, i] * wi[n, i]
+                p[t, b, n] = s
+    y = np.empty((t_, b_, h_), np.float32)
+    h, c = h0.copy(), c0.copy()
+    a = np.empty((b_, 4 * h_), np.float32)
+    for t in range(t_):
+        for n in prange(4 * h_):
+            for b in range(b_):
+                s = p[t, b, n] + bh[n]
+                for k in range(h_):
+                    s += h[b, k] * wh[n, k]
+                a[b, n] = s
+        for b in range(b_):
+            for n in range(h_):
+                keep = c[b, n] / (np.float32(1) + math.exp(-a[b, n + h_]))
+                c[b, n] = keep + math.tanh(a[b, n + 2 * h_]) / (np.float32(1) + math.exp(-a[b, n]))
+                h[b, n] = math.tanh(c[b, n]) / (np.float32(1) + math.exp(-a[b, n + 3 * h_]))
+                y[t, b, n] = h[b, n]
+    return y
+
+
+@njit(**fast)
+def scatter_add(ids, table):
+    e = embedding(ids, table)
+    y = np.zeros_like(table)
+    for s in range(ids.size):
+        for d in range(table.shape[1]):
+            y[ids[s], d] += e[s, d] * np.float32(0.5)
+    return y
+
+
+BY_FIRST_WORDS = {
+    "LSTM": lstm,
     "matmul": matmul,
     "batched": batched_matmul,
     "conv2d": conv2d,
@@ -227,4 +291,5 @@ BY_FIRST_WORD = {
     "max": max_pool,
     "cumsum": cumsum,
     "embedding": embedding,
+    "embedding and scatter-add": scatter_add,
 }

@@ -81,9 +81,9 @@ def main() -> None:
     from cases import CASES
 
     try:
-        from numba_kernels import BY_FIRST_WORD
+        from numba_kernels import BY_FIRST_WORDS
     except ImportError:
-        BY_FIRST_WORD = {}
+        BY_FIRST_WORDS = {}
     torch.set_num_threads(options.threads)
     torch.set_grad_enabled(False)
     print(f"{options.threads} threads, medians of {options.rounds} interleaved rounds, milliseconds\n")
@@ -102,7 +102,8 @@ def main() -> None:
             arrays = [inputs[name] for name in case.shapes]
             first = server.load("jit", case.alir, inputs, "jit")
             server.load("interpreter", case.alir, inputs, "interpreter")
-            numba = BY_FIRST_WORD.get(case.name.split()[0])
+            words = case.name.split()
+            numba = BY_FIRST_WORDS.get(" ".join(words[:3])) or BY_FIRST_WORDS.get(words[0])
             numba_first = timed(lambda f=numba, a=arrays: f(*a)) if numba else None
             expected = case.torch_function(*tensors).numpy()
             scale = np.abs(expected).max()

@@ -7,7 +7,7 @@ header_packages=(
   "toml++/toml.h libtomlplusplus-dev"
   "zip.h libzip-dev"
   "/usr/lib/llvm-19/include/llvm-c/LLJIT.h llvm-19-dev"
-  "cblas.h libopenblas-pthread-dev"
+  "openblas_config.h libopenblas-pthread-dev"
 )
 
 # missing_packages program|tests: prints the Debian packages that are needed and not there.

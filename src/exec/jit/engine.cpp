@@ -64,7 +64,7 @@ class Engine final : public KernelEngine {
       if (kernel.gemm == nullptr) store_->prepare(nest, kernel);
       if (kernel.refused) return kNotApplicable;
     }
-    if (kernel.gemm != nullptr) return run_gemm(*kernel.gemm, nest, context);
+    if (kernel.gemm != nullptr) return run_product(*kernel.gemm, nest, context);
     return run_compiled(kernel, nest, context);
   }
 
@@ -83,18 +83,32 @@ class Engine final : public KernelEngine {
     if (options_.library && Blas::get() != nullptr) {
       gemm = plan_gemm(nest, threads, options_.compile_after == 0);
     }
-    if (gemm && pack_with(gemm->rows) && pack_with(gemm->columns)) {
+    if (gemm && prepare(gemm->rows) && prepare(gemm->columns) && prepare_init(*gemm)) {
       kernel.gemm = std::move(gemm);
     } else {
       kernel.interpreted = options_.library && plan_contraction(nest, threads, false).has_value();
     }
   }
 
-  bool pack_with(Factor& factor) {
-    if (!factor.packed()) return true;
-    factor.compiled = &store_->entry(factor.pack);
-    store_->prepare(factor.pack, *factor.compiled);
-    return factor.compiled->function != nullptr;
+  bool prepare(Factor& factor) {
+    return !factor.packed() || prepare(factor.pack, factor.compiled);
+  }
+  bool prepare_init(GemmPlan& gemm) {
+    return gemm.init_kernel == nullptr || prepare(gemm.init, gemm.init_compiled);
+  }
+  bool prepare(const Nest& nest, CompiledKernel*& compiled) {
+    compiled = &store_->entry(nest);
+    store_->prepare(nest, *compiled);
+    return compiled->function != nullptr;
+  }
+
+  static KernelResult run_product(const GemmPlan& gemm, const Nest& nest,
+                                  const RunContext& context) {
+    if (gemm.init_compiled != nullptr) {
+      const KernelResult done = run_compiled(*gemm.init_compiled, nest, context);
+      if (done.status != KernelStatus::Done) return done;
+    }
+    return run_gemm(gemm, nest, context);
   }
 
   std::shared_ptr<KernelStore> store_;

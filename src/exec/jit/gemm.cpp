@@ -19,8 +19,7 @@ class Worker {
       : plan_(plan), nest_(nest), loops_(nest.extents.size(), 0) {
     prepare(plan.rows, rows_);
     prepare(plan.columns, columns_);
-    in_place_ = nest.output.type == (sizeof(T) == 4 ? ElementType::F32 : ElementType::F64) &&
-                plan.column_stride == 1 && plan.row_stride >= plan.columns.size;
+    in_place_ = plan.in_place(nest);
     if (!in_place_) block_ = room(plan.rows.size * plan.columns.size);
   }
 
@@ -141,7 +140,8 @@ class Worker {
     const int64_t n = plan_.columns.size;
     if (in_place_) {
       auto* to = reinterpret_cast<T*>(nest_.output.data) + out + first * plan_.row_stride;
-      Blas::get()->multiply(count, n, plan_.depth, a, b, {to, plan_.row_stride, false}, false);
+      Blas::get()->multiply(count, n, plan_.depth, a, b, {to, plan_.row_stride, false},
+                            plan_.init_compiled != nullptr);
       return;
     }
     auto* sums = reinterpret_cast<T*>(block_.get());

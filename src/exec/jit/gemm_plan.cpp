@@ -48,14 +48,17 @@ class Planner {
     if (!output_is_matrix()) return nullptr;
     const int64_t side = std::min(size_of(own_[0]), size_of(own_[1]));
     if (!even_if_small_ && side < kLeastSide) return nullptr;
+    plan_->row_stride = own_stride_[0];
+    plan_->column_stride = own_stride_[1];
     list_outer();
     for (int side = 0; side < 2; ++side) {
       if (!make_factor(side)) return nullptr;
     }
+    if (!fits_library()) return nullptr;
     plan_->summed = summed_;
     plan_->depth = size_of(summed_);
-    plan_->row_stride = own_stride_[0];
-    plan_->column_stride = own_stride_[1];
+    if (kernel_.init >= 0 && !plan_->in_place(nest_)) return nullptr;
+    if (kernel_.init >= 0) make_init();
     finish_tasks();
     return std::move(plan_);
   }
@@ -77,7 +80,7 @@ class Planner {
     const ir::ScalarNode& value = kernel_.nodes[static_cast<size_t>(kernel_.value)];
     return kernel_.reduction == ir::Reduction::Sum && value.op == ScalarOp::Mul &&
            ir::is_float(value.type) && nest_.ordered < 0 && kernel_.data_guard < 0 &&
-           kernel_.init < 0 && (even_if_small_ || loop_points(nest_) >= kLeastPoints) &&
+           (even_if_small_ || loop_points(nest_) >= kLeastPoints) &&
            std::none_of(
                nest_.accesses.begin(), nest_.accesses.end(),
                [](const NestAccess& access) { return access.data_dependent; });
@@ -225,6 +228,16 @@ class Planner {
     own_stride_[side] = out(chain.back());
   }
 
+  /// The library counts in 32 bits.
+  bool fits_library() const {
+    const auto fits = [](int64_t n) { return n <= INT32_MAX; };
+    const auto good = [&](const Factor& factor) {
+      return fits(factor.size) && fits(factor.own_stride) && fits(factor.depth_stride);
+    };
+    return good(plan_->rows) && good(plan_->columns) && fits(size_of(summed_)) &&
+           fits(own_stride_[0]);
+  }
+
   void swap_sides() {
     std::swap(own_[0], own_[1]);
     std::swap(roots_[0], roots_[1]);
@@ -284,6 +297,7 @@ class Planner {
     factor.kernel = std::make_unique<ir::Kernel>(kernel_);
     ir::Kernel& kernel = *factor.kernel;
     kernel.reduction = ir::Reduction::None;
+    kernel.init = -1;
     kernel.value = roots_[side];
     const ElementType type = ir::compute_type(nest_.output.type) == ComputeType::F64
                                  ? ElementType::F64
@@ -365,6 +379,20 @@ class Planner {
       return sum + 4.0 / static_cast<double>(pack.extents[static_cast<size_t>(loop)]);
     };
     return cost(own_[side].back()) <= cost(summed_.back());
+  }
+
+  void make_init() {
+    plan_->init_kernel = std::make_unique<ir::Kernel>(kernel_);
+    ir::Kernel& kernel = *plan_->init_kernel;
+    kernel.reduction = ir::Reduction::None;
+    kernel.value = kernel_.init;
+    kernel.init = -1;
+    plan_->init = nest_;
+    plan_->init.kernel = plan_->init_kernel.get();
+    plan_->init.guards.clear();
+    for (size_t loop = 0; loop < nest_.extents.size(); ++loop) {
+      if (!nest_.target[loop]) plan_->init.extents[loop] = 1;
+    }
   }
 
   void finish_tasks() {

@@ -44,6 +44,16 @@ struct GemmPlan {
   int64_t row_stride = 0, column_stride = 0;  // of the output
   int64_t row_chunks = 1;                     // rows are shared out in so many parts
   int64_t tasks = 1;
+  // `init`, if there is one: a kernel that writes it first.
+  std::unique_ptr<ir::Kernel> init_kernel = {};
+  Nest init = {};
+  CompiledKernel* init_compiled = nullptr;
+
+  /// Whether products can be written to the output itself.
+  bool in_place(const Nest& nest) const {
+    return (nest.output.type == ElementType::F32 || nest.output.type == ElementType::F64) &&
+           column_stride == 1 && row_stride >= columns.size;
+  }
 };
 
 /// Nothing where the kernel is no such sum, has guards that tie both factors, or, unless
