@@ -7,12 +7,12 @@
 namespace solar::exec::native {
 namespace {
 
-using Index = int;  // of the library's usual build
+using Index = int;                                               // of the library's usual build
 constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;  // the C interface's constants
 
 template <class T>
-using Gemm = void (*)(int order, int transpose_a, int transpose_b, Index m, Index n, Index k, T alpha,
-                      const T* a, Index a_stride, const T* b, Index b_stride, T beta, T* c,
+using Gemm = void (*)(int order, int transpose_a, int transpose_b, Index m, Index n, Index k,
+                      T alpha, const T* a, Index a_stride, const T* b, Index b_stride, T beta, T* c,
                       Index c_stride);
 
 /// BLAS wants row strides of at least the row's length even where there is one row.
@@ -25,10 +25,11 @@ Index stride_of(const MatrixRef<T>& matrix, int64_t rows, int64_t columns) {
 template <class T>
 void call(void* function, int64_t m, int64_t n, int64_t k, const MatrixRef<const T>& a,
           const MatrixRef<const T>& b, const MatrixRef<T>& c, bool accumulate) {
-  reinterpret_cast<Gemm<T>>(function)(
-      kRowMajor, a.transposed ? kTransposed : kPlain, b.transposed ? kTransposed : kPlain, static_cast<Index>(m),
-      static_cast<Index>(n), static_cast<Index>(k), T(1), a.data, stride_of(a, m, k), b.data,
-      stride_of(b, k, n), accumulate ? T(1) : T(0), c.data, stride_of(c, m, n));
+  reinterpret_cast<Gemm<T>>(function)(kRowMajor, a.transposed ? kTransposed : kPlain,
+                                      b.transposed ? kTransposed : kPlain, static_cast<Index>(m),
+                                      static_cast<Index>(n), static_cast<Index>(k), T(1), a.data,
+                                      stride_of(a, m, k), b.data, stride_of(b, k, n),
+                                      accumulate ? T(1) : T(0), c.data, stride_of(c, m, n));
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ const Blas* Blas::get() {
   static const Blas* const blas = []() -> const Blas* {
     void* handle = ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return nullptr;
-    const auto set_threads = reinterpret_cast<void (*)(int)>(
-        ::dlsym(handle, "openblas_set_num_threads"));
+    const auto set_threads =
+        reinterpret_cast<void (*)(int)>(::dlsym(handle, "openblas_set_num_threads"));
     auto* result = new Blas;
     result->single_ = ::dlsym(handle, "cblas_sgemm");
     result->wide_ = ::dlsym(handle, "cblas_dgemm");

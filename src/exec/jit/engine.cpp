@@ -90,9 +90,7 @@ class Engine final : public KernelEngine {
     }
   }
 
-  bool prepare(Factor& factor) {
-    return !factor.packed() || prepare(factor.pack, factor.compiled);
-  }
+  bool prepare(Factor& factor) { return !factor.packed() || prepare(factor.pack, factor.compiled); }
   bool prepare_init(GemmPlan& gemm) {
     return gemm.init_kernel == nullptr || prepare(gemm.init, gemm.init_compiled);
   }
