@@ -54,18 +54,20 @@ class Engine final : public KernelEngine {
   KernelResult run(const Nest& nest, const RunContext& context) override {
     if (nest.has_ragged) return kNotApplicable;
     CompiledKernel& kernel = entry(nest);
-    if (kernel.refused || kernel.interpreted) return kNotApplicable;
-    if (kernel.function == nullptr && kernel.gemm == nullptr) {
-      kernel.points_interpreted += loop_points(nest);
-      if (kernel.points_interpreted < options_.compile_after) return kNotApplicable;
-      if (!kernel.planned) plan(nest, kernel, context.team->size());
-      if (kernel.interpreted) return kNotApplicable;
-      if (kernel.gemm == nullptr && kernel.order.points_per_task > kLongTask) return kNotApplicable;
-      if (kernel.gemm == nullptr) store_->prepare(nest, kernel);
-      if (kernel.refused) return kNotApplicable;
+    Way way = kernel.way;
+    if (way == Way::Undecided) {
+      const int64_t points = loop_points(nest);
+      if ((kernel.points_interpreted += points) < options_.compile_after) return kNotApplicable;
+      way = decide(nest, kernel, context.team->size());
     }
-    if (kernel.gemm != nullptr) return run_product(*kernel.gemm, nest, context);
-    return run_compiled(kernel, nest, context);
+    switch (way) {
+      case Way::Compiled:
+        return run_compiled(kernel, nest, context);
+      case Way::Product:
+        return run_product(*kernel.product, nest, context);
+      default:
+        return kNotApplicable;
+    }
   }
 
  private:
@@ -77,17 +79,31 @@ class Engine final : public KernelEngine {
     return *static_cast<CompiledKernel*>(nest.prepared.get());
   }
 
-  void plan(const Nest& nest, CompiledKernel& kernel, int threads) {
-    kernel.planned = true;
-    std::shared_ptr<GemmPlan> gemm;
-    if (options_.library && Blas::get() != nullptr) {
-      gemm = plan_gemm(nest, threads, options_.compile_after == 0);
+  Way decide(const Nest& nest, CompiledKernel& kernel, int threads) {
+    const std::lock_guard lock(kernel.deciding);
+    if (kernel.way != Way::Undecided) return kernel.way;
+    Way way = Way::Interpreted;
+    if (auto product = plan_product(nest, threads)) {
+      kernel.product = std::move(product);
+      way = Way::Product;
+    } else if (kernel.order.points_per_task <= kLongTask && !has_block_product(nest, threads)) {
+      store_->prepare(nest, kernel);
+      if (kernel.function != nullptr) way = Way::Compiled;
     }
-    if (gemm && prepare(gemm->rows) && prepare(gemm->columns) && prepare_init(*gemm)) {
-      kernel.gemm = std::move(gemm);
-    } else {
-      kernel.interpreted = options_.library && plan_contraction(nest, threads, false).has_value();
-    }
+    kernel.way = way;
+    return way;
+  }
+
+  std::shared_ptr<GemmPlan> plan_product(const Nest& nest, int threads) {
+    if (!options_.library || Blas::get() == nullptr) return nullptr;
+    std::shared_ptr<GemmPlan> gemm = plan_gemm(nest, threads, options_.compile_after == 0);
+    if (gemm && prepare(gemm->rows) && prepare(gemm->columns) && prepare_init(*gemm)) return gemm;
+    return nullptr;
+  }
+
+  /// Whether the interpreter's own matrix product is the better way.
+  bool has_block_product(const Nest& nest, int threads) const {
+    return options_.library && plan_contraction(nest, threads, false).has_value();
   }
 
   bool prepare(Factor& factor) { return !factor.packed() || prepare(factor.pack, factor.compiled); }

@@ -9,8 +9,8 @@
 namespace solar::exec::native {
 
 struct Options {
-  /// Kernels are compiled once so many of their points have been interpreted (from disk: a
-  /// sixteenth), so that small programs start at once.
+  /// Kernels are compiled once so many of their points have been interpreted, so that small
+  /// programs start at once.
   int64_t compile_after = 1 << 20;
   std::string cache_folder = default_cache_folder();
   /// Sums of products go to the BLAS library, or to the interpreter's blocks; else to plain loops.

@@ -27,8 +27,10 @@ class Worker {
 
   /// False when something is not finite that must be.
   bool run(int64_t task) {
-    const int64_t chunk = task % plan_.row_chunks;
+    const int64_t row_chunk = task % plan_.row_chunks;
     task /= plan_.row_chunks;
+    const int64_t column_chunk = task % plan_.column_chunks;
+    task /= plan_.column_chunks;
     int64_t out = 0, row_step = 0, column_step = 0;
     for (size_t i = plan_.outer.size(); i-- > 0;) {
       const OuterLoop& outer = plan_.outer[i];
@@ -49,14 +51,17 @@ class Worker {
     const MatrixRef<const T> b = matrix(plan_.columns, columns_, column_step, false);
     if (plan_.rows.masked && !finite(plan_.columns, b)) return false;
     if (plan_.columns.masked && !finite(plan_.rows, a)) return false;
-    const int64_t per_chunk = (plan_.rows.size + plan_.row_chunks - 1) / plan_.row_chunks;
-    const int64_t first = chunk * per_chunk;
-    const int64_t count = std::min(per_chunk, plan_.rows.size - first);
-    if (count > 0) multiply(a, b, first, count, out);
+    const Part rows = part_of(plan_.rows.size, plan_.row_chunks, row_chunk);
+    const Part columns = part_of(plan_.columns.size, plan_.column_chunks, column_chunk);
+    if (rows.count > 0 && columns.count > 0) multiply(a, b, rows, columns, out);
     return true;
   }
 
  private:
+  struct Part {
+    int64_t first = 0;
+    int64_t count = 0;
+  };
   struct Pack {
     std::vector<void*> pointers = {};
     std::vector<int64_t> constants = {};
@@ -134,20 +139,26 @@ class Worker {
     return true;
   }
 
-  void multiply(MatrixRef<const T> a, const MatrixRef<const T>& b, int64_t first, int64_t count,
-                int64_t out) {
-    a.data += a.transposed ? first : first * a.stride;
-    const int64_t n = plan_.columns.size;
+  static Part part_of(int64_t size, int64_t chunks, int64_t chunk) {
+    const int64_t each = (size + chunks - 1) / chunks;
+    return {chunk * each, std::min(each, size - chunk * each)};
+  }
+
+  void multiply(MatrixRef<const T> a, MatrixRef<const T> b, Part rows, Part columns, int64_t out) {
+    a.data += a.transposed ? rows.first : rows.first * a.stride;
+    b.data += b.transposed ? columns.first * b.stride : columns.first;
+    out += rows.first * plan_.row_stride + columns.first * plan_.column_stride;
+    const int64_t n = columns.count;
     if (in_place_) {
-      auto* to = reinterpret_cast<T*>(nest_.output.data) + out + first * plan_.row_stride;
-      Blas::get()->multiply(count, n, plan_.depth, a, b, {to, plan_.row_stride, false},
+      auto* to = reinterpret_cast<T*>(nest_.output.data) + out;
+      Blas::get()->multiply(rows.count, n, plan_.depth, a, b, {to, plan_.row_stride, false},
                             plan_.init_compiled != nullptr);
       return;
     }
     auto* sums = reinterpret_cast<T*>(block_.get());
-    Blas::get()->multiply(count, n, plan_.depth, a, b, {sums, n, false}, false);
-    for (int64_t row = 0; row < count; ++row) {
-      store_strided(nest_.output.type, nest_.output.data, out + (first + row) * plan_.row_stride,
+    Blas::get()->multiply(rows.count, n, plan_.depth, a, b, {sums, n, false}, false);
+    for (int64_t row = 0; row < rows.count; ++row) {
+      store_strided(nest_.output.type, nest_.output.data, out + row * plan_.row_stride,
                     plan_.column_stride, {sums + row * n, false}, static_cast<int>(n));
     }
   }

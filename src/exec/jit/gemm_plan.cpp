@@ -396,12 +396,17 @@ class Planner {
   }
 
   void finish_tasks() {
-    // Rows read where they lie are shared out further if there are too few tasks.
+    // A factor read where it lies is shared out further if there are too few tasks.
     const int64_t wanted = kTasksPerThread * threads_;
-    if (plan_->tasks < wanted && !plan_->rows.packed()) {
-      const int64_t chunks = (wanted + plan_->tasks - 1) / plan_->tasks;
-      plan_->row_chunks = std::clamp<int64_t>(plan_->rows.size / 32, 1, chunks);
-    }
+    const auto chunks = [&](const Factor& factor) {
+      if (factor.packed() || plan_->tasks >= wanted) return int64_t{1};
+      const int64_t missing = (wanted + plan_->tasks - 1) / plan_->tasks;
+      return std::clamp<int64_t>(factor.size / 32, 1, missing);
+    };
+    const bool columns_first = plan_->columns.size > plan_->rows.size;
+    plan_->column_chunks = columns_first ? chunks(plan_->columns) : 1;
+    plan_->tasks *= plan_->column_chunks;
+    plan_->row_chunks = chunks(plan_->rows);
     plan_->tasks *= plan_->row_chunks;
   }
 

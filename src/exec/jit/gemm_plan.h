@@ -42,7 +42,7 @@ struct GemmPlan {
   int64_t depth = 1;
   Factor rows = {}, columns = {};
   int64_t row_stride = 0, column_stride = 0;  // of the output
-  int64_t row_chunks = 1;                     // rows are shared out in so many parts
+  int64_t row_chunks = 1, column_chunks = 1;  // shared out in so many parts
   int64_t tasks = 1;
   // `init`, if there is one: a kernel that writes it first.
   std::unique_ptr<ir::Kernel> init_kernel = {};

@@ -15,15 +15,20 @@ namespace solar::exec::native {
 
 struct GemmPlan;
 
+/// How a kernel is run; decided once.
+enum class Way : uint8_t { Undecided, Interpreted, Compiled, Product };
+
 struct CompiledKernel {
   LoopOrder order = {};
-  KernelFunction function = nullptr;  // null: not compiled yet
-  bool refused = false;               // it cannot be compiled
-  int64_t points_interpreted = 0;     // before it was compiled
-  std::string problem = {};           // of the compiler, if refused
-  bool planned = false;               // what follows is known
-  std::shared_ptr<GemmPlan> gemm = {};
-  bool interpreted = false;  // the interpreter's own blocks are the better way
+  std::atomic<Way> way = Way::Undecided;
+  std::atomic<int64_t> points_interpreted = 0;  // before it was decided
+  std::mutex deciding = {};
+  // Set by the store's prepare():
+  KernelFunction function = nullptr;
+  bool refused = false;      // it cannot be compiled
+  std::string problem = {};  // of the compiler, if refused
+  // Set when `way` becomes Product:
+  std::shared_ptr<GemmPlan> product = {};
 };
 
 /// How compiling went so far.
