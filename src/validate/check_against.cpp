@@ -62,6 +62,9 @@ Result<Done> check_group(Original& original, const std::vector<ir::VerifiedProgr
       if (!done) outcomes[i] = std::move(done.error());
     }
   }
+  for (const size_t i : members) {
+    if (outcomes[i]) conclude(*outcomes[i]);
+  }
   return Done{};
 }
 

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/checked.h"
-
 namespace solar::validate {
 namespace {
 
@@ -34,15 +32,14 @@ double root_mean_square(const exec::TensorData& tensor) {
 
 }  // namespace
 
-Comparison compare(const exec::TensorData& expected, const exec::TensorData& actual, double eps,
-                   int64_t longest_reduction) {
+Comparison compare(const exec::TensorData& expected, const exec::TensorData& actual,
+                   double rounding) {
   Comparison result;
   result.count = expected.count();
   const bool floats = ir::is_float(expected.type());
   const double rms = floats ? root_mean_square(expected) : 0;
-  const double own = floats ? std::max(eps, ir::epsilon(expected.type())) : 0;
   const double relative =
-      kToleranceFactor * own * std::sqrt(static_cast<double>(longest_reduction));
+      floats ? kToleranceFactor * std::max(rounding, ir::epsilon(expected.type())) : 0;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double worst = -1;
   for (int64_t i = 0; i < expected.count(); ++i) {
@@ -51,11 +48,13 @@ Comparison compare(const exec::TensorData& expected, const exec::TensorData& act
     double share = 0;
     if (!floats) {
       share = expected.get_integer(i) == actual.get_integer(i) ? 0 : kInfinity;
+      ++result.telling;
     } else if (std::isfinite(want) && std::isfinite(got)) {
       const double error = std::abs(want - got);
       // Below the type's smallest normal number relative accuracy ends.
       const double scale = std::max({std::abs(want), rms, 0x1p-126});
       share = error / (relative * scale);
+      ++result.telling;
       result.max_abs_error = std::max(result.max_abs_error, error);
       result.max_rel_error = std::max(result.max_rel_error, error / scale);
     } else {
@@ -73,31 +72,6 @@ Comparison compare(const exec::TensorData& expected, const exec::TensorData& act
   result.worst_tolerance_share = std::max(worst, 0.0);
   result.equal = result.wrong == 0;
   return result;
-}
-
-int64_t longest_reduction(const ir::Program& program) {
-  int64_t longest = 1;
-  for (const ir::Statement& statement : program.statements) {
-    const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
-    if (kernel == nullptr) continue;
-    int64_t points = 1;
-    for (size_t i = 0; i < kernel->loops.size(); ++i) {
-      const ir::Loop& loop = kernel->loops[i];
-      const bool target = std::find(kernel->target_loops.begin(), kernel->target_loops.end(),
-                                    static_cast<int32_t>(i)) != kernel->target_loops.end();
-      if (!target || loop.order != ir::Loop::Order::Any) {
-        points = checked_mul(points, loop.extent).value_or(INT64_MAX);
-      }
-    }
-    longest = std::max(longest, points);
-  }
-  return longest;
-}
-
-double coarsest_epsilon(const ir::Program& program) {
-  double eps = 0;
-  for (const ir::Tensor& tensor : program.tensors) eps = std::max(eps, ir::epsilon(tensor.type));
-  return eps;
 }
 
 }  // namespace solar::validate

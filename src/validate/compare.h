@@ -1,13 +1,13 @@
 #pragma once
-// The tolerance rule: |a - b| <= c * eps(T) * sqrt(R) * scale. R is the longest reduction on the
-// way; scale is the size of the output's values, max(|b|, root mean square of b). NaN, infinity and
-// integers must be equal.
+// The tolerance rule: |a - b| <= c * rounding * scale. `rounding` is eps(T) sqrt(R), R the longest
+// reduction on the way, or for types narrower than f32, which accumulate in f32, eps(T) sqrt(D) +
+// eps(f32) sqrt(R), D the longest chain of values stored in T (rounding.h); scale is the size of
+// the output's values, max(|b|, root mean square of b). NaN, infinity and integers must be equal.
 
 #include <cstdint>
 #include <string>
 
 #include "exec/tensor.h"
-#include "ir/core.h"
 
 namespace solar::validate {
 
@@ -21,19 +21,12 @@ struct Comparison {
   double worst_tolerance_share = 0;  // error / tolerance; infinity where NaN or an integer differs
   int64_t wrong = 0;                 // elements beyond tolerance
   int64_t count = 0;
+  int64_t telling = 0;           // elements that are integers or finite: NaN equals NaN by chance
   std::string worst_place = {};  // `[0, 3]: expected 1.5, got 1.25`
 };
 
-/// `expected` and `actual` have one shape; `eps` is the machine epsilon of the narrowest float on
-/// the way.
-Comparison compare(const exec::TensorData& expected, const exec::TensorData& actual, double eps,
-                   int64_t longest_reduction);
-
-/// The largest number of points that one element of any kernel reduces over, ordered loops
-/// included; at least 1.
-int64_t longest_reduction(const ir::Program& program);
-
-/// Epsilon of the widest-error float type that any tensor of the program has; 0 without floats.
-double coarsest_epsilon(const ir::Program& program);
+/// `expected` and `actual` have one shape; `rounding` is RoundingError::relative() of the program.
+Comparison compare(const exec::TensorData& expected, const exec::TensorData& actual,
+                   double rounding);
 
 }  // namespace solar::validate

@@ -39,6 +39,9 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
 Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden,
                          const Options& options, Outcome& outcome);
 
+/// After the last run: what compared nothing has not passed.
+void conclude(Outcome& outcome);
+
 /// All runs of one program.
 Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
                                 const frontend::SourceRequest& request,

@@ -35,6 +35,7 @@ struct Outcome {
   double max_abs_error = 0;
   double max_rel_error = 0;
   double worst_tolerance_share = 0;
+  bool telling = false;  // some element compared was finite
   std::string worst_place = {};
   std::map<std::string, int64_t> bindings = {};
   int64_t seeds = 0;
