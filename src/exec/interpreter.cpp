@@ -218,6 +218,8 @@ Result<Outputs> Interpreter::run(const ir::VerifiedProgram& program, const Input
 
 Result<Outputs> run_program(const ir::Program& program, const Inputs& inputs,
                             const RunOptions& options, KernelEngine* engine) {
+  SOLAR_TRY(const Done fits, check_limits(program));
+  static_cast<void>(fits);
   try {
     return Run(program, inputs, options, engine).run();
   } catch (const std::bad_alloc&) {

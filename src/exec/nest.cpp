@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/result.h"
+#include "exec/limits.h"
 
 namespace solar::exec {
 
@@ -306,7 +307,7 @@ void add_ranges(Nest& nest) {
 
 Nest make_nest(const ir::Kernel& kernel, const FindData& find, const int64_t* steps,
                bool keep_loops) {
-  SOLAR_CHECK(kernel.loops.size() <= 64, "a kernel has at most 64 loops");
+  SOLAR_CHECK(kernel.loops.size() <= kMostLoops, "check_limits has seen the program");
   Nest nest;
   nest.kernel = &kernel;
   nest.atoms = kernel.atoms;

@@ -138,10 +138,13 @@ TensorId Context::define_literal(Environment& env, std::string name, const Liter
 const Binding* Context::find_tensor(const Environment& env, const std::string& name, Span span) {
   const auto at = env.tensors.find(name);
   if (at != env.tensors.end()) return &at->second;
-  std::vector<std::string> known;
-  for (const auto& [candidate, binding] : env.tensors) known.push_back(candidate);
-  std::sort(known.begin(), known.end());
-  const std::vector<std::string> near = nearest_names(name, known);
+  std::vector<std::string> near;
+  if (gives_hints()) {
+    std::vector<std::string> known;
+    for (const auto& [candidate, binding] : env.tensors) known.push_back(candidate);
+    std::sort(known.begin(), known.end());
+    near = nearest_names(name, known);
+  }
   std::string hint;
   if (env.dims.contains(name)) {
     hint = fmt::format("`{}` is a dim, not a tensor", name);

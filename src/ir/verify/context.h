@@ -87,6 +87,10 @@ class Context {
   void error(const Environment& env, DiagnosticKind kind, Span span, std::string message,
              std::string hint = {}, std::vector<Label> labels = {}, std::vector<Fix> fixes = {});
 
+  /// Whether to look for names like an unknown one. Not after many errors: a search each would cost
+  /// more than all else.
+  bool gives_hints() const { return errors.size() < 100; }
+
   /// Records that two extents must be equal. False, without an error, if their values differ.
   bool equal(const DimValue& a, const DimValue& b, Span span);
 

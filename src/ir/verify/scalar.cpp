@@ -180,11 +180,14 @@ std::optional<Scalar> Nest::scalar_name(const ast::Expr& expr) {
   }
   const auto at = env_.tensors.find(expr.text);
   if (at == env_.tensors.end()) {
-    std::vector<std::string> known;
-    for (const auto& [name, index] : loops_) known.push_back(name);
-    for (const auto& [name, value] : env_.dims) known.push_back(name);
-    for (const auto& [name, binding] : env_.tensors) known.push_back(name);
-    const auto near = nearest_names(expr.text, known);
+    std::vector<std::string> near;
+    if (context_.gives_hints()) {
+      std::vector<std::string> known;
+      for (const auto& [name, index] : loops_) known.push_back(name);
+      for (const auto& [name, value] : env_.dims) known.push_back(name);
+      for (const auto& [name, binding] : env_.tensors) known.push_back(name);
+      near = nearest_names(expr.text, known);
+    }
     error(DiagnosticKind::UnknownName, expr.span,
           fmt::format("no loop variable, dim or tensor is called `{}`", expr.text),
           near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
