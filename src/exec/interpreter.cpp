@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "exec/limits.h"
 #include "exec/run.h"
 
 namespace solar::exec {

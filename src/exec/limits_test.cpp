@@ -26,17 +26,18 @@ TEST(Limits, MoreLoopsThanAWordHasBitsAreRefused) {
   for (const auto& executor : {interpreter(), jit()}) {
     const auto largest = ir::verify_text(program(64));
     ASSERT_TRUE(largest.has_value());
+    const std::vector<double> two = {2.0};
     Inputs inputs;
-    inputs.emplace("x", *TensorData::from_doubles(ElementType::F32,
-                                                  std::vector<int64_t>(64, 1), {2.0}));
+    inputs.emplace("x",
+                   *TensorData::from_doubles(ElementType::F32, std::vector<int64_t>(64, 1), two));
     const auto outputs = executor->run(*largest, inputs);
     ASSERT_TRUE(outputs.has_value());
     EXPECT_EQ(outputs->outputs[0].get(0), 2.0);
 
     const auto larger = ir::verify_text(program(65));
     ASSERT_TRUE(larger.has_value());
-    inputs.insert_or_assign("x", *TensorData::from_doubles(ElementType::F32,
-                                                           std::vector<int64_t>(65, 1), {2.0}));
+    inputs.insert_or_assign(
+        "x", *TensorData::from_doubles(ElementType::F32, std::vector<int64_t>(65, 1), two));
     const auto refused = executor->run(*larger, inputs);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().front().kind, DiagnosticKind::NotSupported);

@@ -17,7 +17,8 @@ namespace {
 int64_t cast_literal(const Scalar& literal, ElementType type) {
   const int bits = storage_bits(type);
   const bool is_signed = type != ElementType::U8;
-  const int64_t highest = static_cast<int64_t>((~uint64_t{0} >> (64 - bits)) >> (is_signed ? 1 : 0));
+  const int64_t highest =
+      static_cast<int64_t>((~uint64_t{0} >> (64 - bits)) >> (is_signed ? 1 : 0));
   const int64_t lowest = is_signed ? -highest - 1 : 0;
   if (literal.is_float) {
     if (std::isnan(literal.number)) return 0;
@@ -80,8 +81,7 @@ std::optional<Scalar> Nest::scalar_select(const ast::Expr& expr) {
     if (guards.size() == 1) {
       Guard negated = guards[0];
       if (negated.kind != Guard::Kind::NonNegative) {
-        negated.kind =
-            negated.kind == Guard::Kind::Zero ? Guard::Kind::NonZero : Guard::Kind::Zero;
+        negated.kind = negated.kind == Guard::Kind::Zero ? Guard::Kind::NonZero : Guard::Kind::Zero;
       } else {
         negated.value = combine(negated.value, -1, {}, 0);
         negated.value.constant -= 1;
