@@ -39,7 +39,7 @@ Comparison compare(const exec::TensorData& expected, const exec::TensorData& act
   const bool floats = ir::is_float(expected.type());
   const double rms = floats ? root_mean_square(expected) : 0;
   const double relative =
-      floats ? kToleranceFactor * std::max(rounding, ir::epsilon(expected.type())) : 0;
+      floats ? std::max(kToleranceFactor * rounding, ir::epsilon(expected.type())) : 0;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double worst = -1;
   for (int64_t i = 0; i < expected.count(); ++i) {

@@ -134,7 +134,7 @@ class Chains {
 double RoundingError::relative() const {
   const double sums = accumulated * std::sqrt(static_cast<double>(reduction));
   if (stored <= accumulated) return sums;
-  return stored * std::sqrt(static_cast<double>(stores)) + sums;
+  return stored * std::sqrt(static_cast<double>(stores)) / 4 + sums;
 }
 
 int64_t longest_reduction(const ir::Program& program) {

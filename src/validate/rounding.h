@@ -15,8 +15,9 @@ struct RoundingError {
   double accumulated = 0;  // epsilon of the type that its sums are accumulated in
   int64_t reduction = 1;   // the longest reduction on the way
 
-  /// Relative to the size of the results, without the tolerance's factor. A type that accumulates
-  /// in itself is counted once, by its reductions.
+  /// Relative to the size of the results, without the tolerance's factor. A store errs by half an
+  /// epsilon at most and counts a quarter of what a sum's unknown order does. A type that
+  /// accumulates in itself is counted once, by its reductions.
   double relative() const;
 };
 
