@@ -1,7 +1,7 @@
 #pragma once
 // The tolerance rule: |a - b| <= c * rounding * scale. `rounding` is eps(T) sqrt(R), R the longest
-// reduction on the way, or for types narrower than f32, which accumulate in f32, eps(T) sqrt(D) / 4 +
-// eps(f32) sqrt(R), D the longest chain of values stored in T (rounding.h); scale is the size of
+// reduction on the way, or for types narrower than f32, which accumulate in f32, eps(T) sqrt(D) / 4
+// + eps(f32) sqrt(R), D the longest chain of values stored in T (rounding.h); scale is the size of
 // the output's values, max(|b|, root mean square of b). NaN, infinity and integers must be equal.
 
 #include <cstdint>
