@@ -22,6 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from solar.constants import apply_overrides, defined_names, parse_file
+from solar.conversion import replacing_parameters
 from solar.problems import Problem, SourceError, display_path, raised
 from solar.signature import (
     FunctionModule,
@@ -170,7 +171,7 @@ class _Builder:
         if self.fake_mode is None:
             return self.call(make, what), False
         try:
-            with seeded(self.seed), self.fake_mode:
+            with seeded(self.seed), self.fake_mode, replacing_parameters():
                 return make(), False
         except BaseException as error:
             if not needs_values(error):

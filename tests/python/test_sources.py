@@ -337,3 +337,36 @@ def test_a_failed_file_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write()
     assert list(tmp_path.iterdir()) == []
+
+
+CONVERTED = """
+    import torch
+    from torch import nn
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = nn.Embedding(10, 4)
+            self.norm = nn.LayerNorm(4)
+            self.head = nn.Linear(4, 10, bias=False)
+            self.head.weight = self.embed.weight
+            self.register_buffer("steps", torch.zeros(2, dtype=torch.int64))
+            self.to(torch.bfloat16)
+        def forward(self, ids):
+            return self.head(self.norm(self.embed(ids)))
+    def get_inputs():
+        return [torch.zeros(3, dtype=torch.int64)]
+"""
+
+
+@pytest.mark.parametrize("fake", [True, False])
+def test_a_constructor_may_convert_the_model(tmp_path: Path, fake: bool) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(textwrap.dedent(CONVERTED))
+    apply = torch.nn.Module._apply
+    model = load(str(path), fake=fake).model
+    assert {name: p.dtype for name, p in model.named_parameters()} == dict.fromkeys(
+        ("embed.weight", "norm.weight", "norm.bias"), torch.bfloat16
+    )
+    assert model.head.weight is model.embed.weight
+    assert model.steps.dtype == torch.int64
+    assert torch.nn.Module._apply is apply
