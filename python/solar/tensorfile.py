@@ -68,7 +68,7 @@ class TensorFileWriter:
         count = data.numel() * data.element_size()
         if count:
             with writing(self._path):
-                self._write(memoryview(data.reshape(-1).view(torch.uint8).numpy()))
+                self._write(data.reshape(-1).view(torch.uint8).numpy().data)
         self._entries[name] = {
             "dtype": DTYPES[tensor.dtype],
             "shape": list(tensor.shape),

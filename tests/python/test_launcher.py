@@ -350,7 +350,8 @@ def with_stop(clone: Clone, where: str) -> tuple[Path, Path, bytes | None, str]:
     reached.unlink(missing_ok=True)
     clone.script(
         command,
-        f'REAL="{real}"\nCLONE="{clone.root}"\n{body}\nsleep 600 &\necho $! >"{reached}.new"\nmv "{reached}.new" "{reached}"\nwait',
+        f'REAL="{real}"\nCLONE="{clone.root}"\n{body}\n'
+        f'sleep 600 &\necho $! >"{reached}.new"\nmv "{reached}.new" "{reached}"\nwait',
     )
     return path, reached, kept, real
 
