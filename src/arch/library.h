@@ -18,6 +18,11 @@ namespace solar::arch {
 /// offers the nearest names.
 Result<Machine> load(std::string_view name_or_path, const std::filesystem::path& library);
 
+/// Several machines, in the given order; a file named twice counts once. Failure: all problems of
+/// all of them, and two different files of one name, since machines are told apart by it.
+Result<std::vector<Machine>> load_all(const std::vector<std::string>& names_or_paths,
+                                      const std::filesystem::path& library);
+
 /// The names in the library, sorted.
 Result<std::vector<std::string>> list(const std::filesystem::path& library);
 

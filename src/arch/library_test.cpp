@@ -270,6 +270,7 @@ TEST_F(ArchFiles, WrongFormsAndValues) {
            good + "[strict]\npeak_scale = 0.9\n",
            good + "[strict]\npeak_scale = \"1.1\"\n",
            good + "[strict]\npeak_scale = nan\n",
+           good + "[strict]\npeak_scale = 1e308\n",
            good + "[strict]\ndram_bandwidth = \"900 GB/s\"\n",
            good + "[clock]\ndatasheet = \"2 GHz\"\nmax = \"1 GHz\"\n",
            good + "[clock]\ndatasheet = \"2 GHz\"\nmax = \"3 GHz\"\n[strict]\npeak_scale = 1.1\n",
@@ -278,6 +279,40 @@ TEST_F(ArchFiles, WrongFormsAndValues) {
        }) {
     EXPECT_EQ(only(text).kind, DiagnosticKind::ArchFile) << text;
   }
+}
+
+TEST_F(ArchFiles, TwoFilesOfOneNameAreAnError) {
+  fs::create_directories(folder_ / "d");
+  const std::string first = write("s1.toml", kGood);
+  const std::string second = write("d/s1.toml", replaced(kGood, "1 TB/s", "2 TB/s"));
+  const auto both = load_all({first, "h100-sxm", second}, kLibrary);
+  ASSERT_FALSE(both.has_value());
+  const Diagnostic& error = both.error().front();
+  EXPECT_EQ(error.kind, DiagnosticKind::Usage);
+  EXPECT_NE(error.message.find("`" + first + "` and `" + second + "`"), std::string::npos)
+      << error.message;
+  // The same as a name of the library.
+  const std::string copy = write("h100-sxm.toml", kGood);
+  EXPECT_FALSE(load_all({"h100-sxm", copy}, kLibrary).has_value());
+}
+
+TEST_F(ArchFiles, AFileNamedTwiceCountsOnce) {
+  const std::string path = write("s1.toml", kGood);
+  const auto all = load_all({path, "h100-sxm", (folder_ / "." / "s1.toml").string(),
+                             (kLibrary / "h100-sxm.toml").string()},
+                            kLibrary);
+  ASSERT_TRUE(all.has_value()) << render_text(all.error());
+  ASSERT_EQ(all->size(), 2U);
+  EXPECT_EQ((*all)[0].id, "s1");
+  EXPECT_EQ((*all)[1].id, "h100-sxm");
+}
+
+TEST_F(ArchFiles, AllProblemsOfAllFilesAreReported) {
+  const auto all = load_all({"h100", write("bad.toml", "x = 1"), "nothing"}, kLibrary);
+  ASSERT_FALSE(all.has_value());
+  EXPECT_GE(all.error().size(), 3U);
+  EXPECT_EQ(all.error().front().kind, DiagnosticKind::UnknownArch);
+  EXPECT_EQ(all.error().back().kind, DiagnosticKind::UnknownArch);
 }
 
 TEST_F(ArchFiles, UncertainMustNameValues) {

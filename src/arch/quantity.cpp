@@ -91,6 +91,39 @@ std::string_view describe(Dimension dimension) {
   return "a quantity";
 }
 
+/// What a value in base units may be: far more than any machine, and so little of it that no time
+/// computed from it overflows.
+struct Range {
+  double least = 1;
+  double most = 1e24;
+};
+
+Range range_of(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::MacsPerCycle:
+      return {1e-3, 1e12};
+    case Dimension::Frequency:
+      return {1e-6, 1e24};
+    case Dimension::Power:
+      return {1e-3, 1e12};
+    case Dimension::Duration:
+      return {1e-15, 1e15};
+    case Dimension::Memory:
+    case Dimension::Bandwidth:
+    case Dimension::FlopRate:
+    case Dimension::OpRate:
+      break;
+  }
+  return {};
+}
+
+std::string_view base_unit(Dimension dimension) {
+  for (const Unit& unit : kUnits) {
+    if (unit.dimension == dimension && unit.scale == 1) return unit.text;
+  }
+  return "";
+}
+
 std::string units_of(Dimension dimension) {
   std::string result;
   for (const Unit& unit : kUnits) {
@@ -178,8 +211,11 @@ Result<double> parse_quantity(std::string_view text, Dimension dimension, const 
                             describe(dimension)));
   }
   const double value = *parts.number * unit->scale;
-  if (!std::isfinite(value) || value <= 0) {
-    return fail(fmt::format("`{}` must be positive and finite", text));
+  const Range range = range_of(dimension);
+  if (!(value >= range.least && value <= range.most)) {
+    const std::string_view base = base_unit(dimension);
+    return fail(fmt::format("`{}` is not between {:g} {} and {:g} {}", text, range.least, base,
+                            range.most, base));
   }
   return value;
 }

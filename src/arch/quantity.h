@@ -20,8 +20,9 @@ enum class Dimension : uint8_t {
   Duration       // ns us ms s min h
 };
 
-/// The number in the dimension's base unit (B, B/s, Hz, flop/s, op/s, MAC/cycle, W, s), finite and
-/// positive. On failure one diagnostic of `kind` at `span` that says which units fit.
+/// The number in the dimension's base unit (B, B/s, Hz, flop/s, op/s, MAC/cycle, W, s), positive
+/// and within what the dimension can sensibly be (1 to 1e24 for sizes and rates). On failure one
+/// diagnostic of `kind` at `span` that says which units fit.
 Result<double> parse_quantity(std::string_view text, Dimension dimension, const Span& span = {},
                               DiagnosticKind kind = DiagnosticKind::ArchUnit);
 

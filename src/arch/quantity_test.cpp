@@ -49,9 +49,24 @@ TEST(Quantity, SaysWhatIsWrong) {
             "`80 GB` is an amount of memory, but a bandwidth is wanted");
   EXPECT_EQ(failure("989 TFLOPS", Dimension::FlopRate).message, "`TFLOPS` is not a unit");
   EXPECT_NE(failure("989 TFLOPS", Dimension::FlopRate).hint.find("Tflop/s"), std::string::npos);
-  EXPECT_EQ(failure("0 W", Dimension::Power).message, "`0 W` must be positive and finite");
+  EXPECT_EQ(failure("0 W", Dimension::Power).message, "`0 W` is not between 0.001 W and 1e+12 W");
   EXPECT_EQ(failure("1978.9 Top/s", Dimension::FlopRate).message,
             "`1978.9 Top/s` is an integer rate, but a floating-point rate is wanted");
+}
+
+TEST(Quantity, RefusesWhatNoMachineHas) {
+  EXPECT_EQ(failure("1e-308 B/s", Dimension::Bandwidth).message,
+            "`1e-308 B/s` is not between 1 B/s and 1e+24 B/s");
+  for (const char* text : {"0.9 B/s", "0.0009 kB/s", "1.1e12 TB/s", "1e308 PB/s", "0 B/s"}) {
+    EXPECT_EQ(failure(text, Dimension::Bandwidth).kind, DiagnosticKind::ArchUnit) << text;
+  }
+  failure("1e-300 Gflop/s", Dimension::FlopRate);
+  failure("1e20 Eop/s", Dimension::OpRate);
+  failure("1e-9 Hz", Dimension::Frequency);
+  failure("1e-300 MAC/cycle", Dimension::MacsPerCycle);
+  EXPECT_DOUBLE_EQ(value("1 B/s", Dimension::Bandwidth), 1);
+  EXPECT_DOUBLE_EQ(value("1000000 Eflop/s", Dimension::FlopRate), 1e24);
+  EXPECT_DOUBLE_EQ(value("0.25 MAC/cycle", Dimension::MacsPerCycle), 0.25);
 }
 
 TEST(Quantity, RefusesWhatIsNoNumber) {

@@ -11,6 +11,8 @@
 namespace solar::arch {
 namespace {
 
+constexpr double kLargestPeakScale = 100;
+
 template <class T>
 std::optional<T> as(std::optional<double> value) {
   if (!value) return std::nullopt;
@@ -121,11 +123,15 @@ void read_strict(Reader& reader, Machine& machine) {
   const auto scale = reader.positive_number("strict.peak_scale");
   if (scale && !outlived(reader, "strict.peak_scale", {"clock.datasheet", "clock.max"})) {
     machine.strict_peak_scale = *scale;
-    if (*scale < 1) {
+    if (*scale < 1 || *scale > kLargestPeakScale) {
       reader.wrong(
           *reader.find("strict.peak_scale")->leaf, DiagnosticKind::ArchFile,
-          fmt::format("`strict.peak_scale` is {}, but strict rates are never below the datasheet's",
-                      *scale),
+          *scale < 1
+              ? fmt::format(
+                    "`strict.peak_scale` is {}, but strict rates are never below the datasheet's",
+                    *scale)
+              : fmt::format("`strict.peak_scale` is {}, but no clock is {} times the datasheet's",
+                            *scale, kLargestPeakScale),
           "give maximum clock / datasheet clock, at least 1");
     }
   }

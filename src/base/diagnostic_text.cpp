@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace solar {
 namespace {
 
@@ -18,32 +20,51 @@ std::string_view line_at(const std::string& text, int32_t offset, size_t& start)
   return std::string_view(text).substr(start, end - start);
 }
 
-/// `text` without control characters, which a terminal would obey; line breaks and tabs stay.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    if (control && c != '\n' && c != '\t') c = '?';
-  }
-  return text;
+/// Number of code points.
+size_t columns_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
-/// The source line with `mark` under [begin, end), after `gutter` columns of line number.
+/// `at`, or the start of the character that it lies in.
+size_t character_start(std::string_view text, size_t at) {
+  const auto inside = [&](size_t i) {
+    return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+  };
+  size_t start = std::min(at, text.size());
+  for (int i = 0; i < 3 && start > 0 && inside(start); ++i) --start;
+  return start;
+}
+
+/// `file:line:column`.
+std::string place_text(const Span& span) {
+  const Position p = position_of(*span.source, span.begin);
+  return fmt::format("{}:{}:{}", printable_line(span.source->name), p.line, p.column);
+}
+
+/// The source line, and below it `mark` under [begin, end).
 std::string marked_line(const Span& span, const std::string& note, char mark) {
   size_t start = 0;
   std::string_view line = line_at(span.source->text, span.begin, start);
   size_t from = static_cast<size_t>(span.begin) - std::min(start, static_cast<size_t>(span.begin));
   size_t length = static_cast<size_t>(std::max(span.end - span.begin, 1));
   if (line.size() > kMaxLine) {
-    const size_t cut = from > kMaxLine / 2 ? from - kMaxLine / 2 : 0;
-    line = line.substr(std::min(cut, line.size()), kMaxLine);
+    const size_t cut = character_start(line, from > kMaxLine / 2 ? from - kMaxLine / 2 : 0);
+    line.remove_prefix(cut);
+    line = line.substr(0, character_start(line, kMaxLine));
     from -= cut;
   }
-  length = std::max<size_t>(1, std::min(length, line.size() > from ? line.size() - from : 1));
-  std::string shown = printable(std::string(line));
-  std::replace(shown.begin(), shown.end(), '\t', ' ');
+  from = std::min(from, line.size());
+  const size_t marked = character_start(line, std::min(from + length, line.size()));
+  // What is escaped is wider than in the file, so the mark is measured in what is shown.
+  const size_t indent = columns_of(printable_line(line.substr(0, from)));
+  const size_t width =
+      marked > from ? columns_of(printable_line(line.substr(from, marked - from))) : 1;
   const int number = position_of(*span.source, span.begin).line;
-  return fmt::format("{:>5} | {}\n      | {}{}{}{}\n", number, shown, std::string(from, ' '),
-                     std::string(length, mark), note.empty() ? "" : " ", note);
+  return fmt::format("{:>5} | {}\n      | {}{}{}{}\n", number, printable_line(line),
+                     std::string(indent, ' '), std::string(width, mark), note.empty() ? "" : " ",
+                     printable_line(note));
 }
 
 std::string_view confidence_word(FixConfidence confidence) {
@@ -71,8 +92,7 @@ std::string render_text(const Diagnostic& d, bool colour) {
   const char* off = colour ? "\x1b[0m" : "";
   std::string place;
   if (d.span.source) {
-    const Position p = position_of(*d.span.source, d.span.begin);
-    place = fmt::format("{}:{}:{}: ", d.span.source->name, p.line, p.column);
+    place = place_text(d.span) + ": ";
   }
   std::string out =
       fmt::format("{}{}{}[{}]{}: {}\n", place, on, word, slug(d.kind), off, printable(d.message));
@@ -80,8 +100,7 @@ std::string render_text(const Diagnostic& d, bool colour) {
   for (const Label& label : d.labels) {
     if (!label.span.source) continue;
     if (!d.span.source || label.span.source != d.span.source) {
-      const Position p = position_of(*label.span.source, label.span.begin);
-      out += fmt::format("  in {}:{}:{}\n", label.span.source->name, p.line, p.column);
+      out += fmt::format("  in {}\n", place_text(label.span));
     }
     out += marked_line(label.span, label.text, '-');
   }

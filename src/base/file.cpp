@@ -12,6 +12,9 @@
 namespace solar {
 namespace {
 
+constexpr off_t kLargestFile = off_t{1} << 30;  // places in a file have 32 bits
+constexpr const char* kTooLarge = "it is larger than 1 GiB";
+
 Diagnostic file_error(DiagnosticKind kind, const std::string& path, const char* doing, int error) {
   return {.kind = kind,
           .message = fmt::format("cannot {} `{}`: {}", doing, path, std::strerror(error))};
@@ -28,29 +31,46 @@ bool write_all(int fd, const std::string& content) {
   return true;
 }
 
-}  // namespace
+/// Why what `info` describes is not read, or null. A device may never end; what was given as
+/// standard input is what the user wants.
+const char* unreadable(const struct stat& info) {
+  if (S_ISDIR(info.st_mode)) return std::strerror(EISDIR);
+  if (S_ISREG(info.st_mode)) return info.st_size > kLargestFile ? kTooLarge : nullptr;
+  if (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode)) return nullptr;
+  struct stat standard_input = {};
+  const bool is_input = ::fstat(STDIN_FILENO, &standard_input) == 0 &&
+                        standard_input.st_dev == info.st_dev &&
+                        standard_input.st_ino == info.st_ino;
+  return is_input ? nullptr : "it is a device, not a file";
+}
 
-Result<std::string> read_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
+Result<std::string> read_open(int fd, const std::string& path) {
+  const auto refuse = [&](const char* why) {
+    return Diagnostic{.kind = DiagnosticKind::SourceFile,
+                      .message = fmt::format("cannot read `{}`: {}", path, why)};
+  };
   struct stat info = {};
-  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-    ::close(fd);
-    return file_error(DiagnosticKind::SourceFile, path, "read", EISDIR);
+  if (::fstat(fd, &info) == 0) {
+    if (const char* why = unreadable(info)) return refuse(why);
   }
   std::string content;
   char buffer[1 << 16];
   while (true) {
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      ::close(fd);
-      return file_error(DiagnosticKind::SourceFile, path, "read", error);
-    }
-    if (n == 0) break;
+    if (n < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
+    if (n == 0) return content;
     content.append(buffer, static_cast<size_t>(n));
+    if (content.size() > static_cast<size_t>(kLargestFile)) return refuse(kTooLarge);
   }
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
+  auto content = read_open(fd, path);
   ::close(fd);
   return content;
 }

@@ -8,7 +8,8 @@
 
 namespace solar {
 
-/// The file's bytes; a missing, unreadable or directory path is a SourceFile diagnostic.
+/// The bytes of a file or pipe, at most 1 GiB. What is missing, unreadable, larger, a directory or
+/// a device (other than standard input) is a SourceFile diagnostic.
 Result<std::string> read_file(const std::string& path);
 
 /// Replaces the file; `-` writes to standard output. Failures are OutputFile diagnostics.

@@ -462,7 +462,7 @@ CASES = {
     "relative import": Case(PROBLEM, ("model.py:1:", "not `from . import x`"), before="from . import helper\n"),
     "constructor raises": Case(
         PROBLEM,
-        ("model.py:8:", "error[source-raised]: constructing `Model` raised ValueError: no ?[31m luck"),
+        ("model.py:8:", "error[source-raised]: constructing `Model` raised ValueError: no \\x1b[31m luck"),
         constructor="raise ValueError('no \\x1b[31m luck \\udcff')",
     ),
     "forward raises": Case(PROBLEM, ("model.py:11:", "`forward` raised KeyError: 'k'"), forward="raise KeyError('k')"),
