@@ -67,13 +67,15 @@ enum class Compile : uint8_t { Worthwhile, Everything };
 std::unique_ptr<Executor> jit(Compile which = Compile::Worthwhile);
 
 /// Bytes of the buffers alive at once at worst: inputs and constants throughout, every value from
-/// the statement that defines it to its last use, outputs and kept tensors to the end. Views share
-/// their tensor's buffer where strides can express them. Saturates at INT64_MAX. Work buffers (a
-/// few MiB a thread) are not counted.
+/// the statement that defines it to its last use, outputs and kept tensors to the end. A body's
+/// tensors live within a step; what a repeat stacks is written in its place. Views share their
+/// tensor's buffer where strides can express them. Saturates at INT64_MAX. Work buffers of up to a
+/// few MiB a thread are not counted.
 int64_t predict_peak_bytes(const ir::VerifiedProgram& program,
                            const std::vector<std::string>& keep = {});
 
-/// Loop points of all kernels (guards ignored) plus elements copied. Saturates at INT64_MAX.
+/// Loop points of all kernels (guards ignored) plus elements copied, times the steps around them (a
+/// while: its limit). Saturates at INT64_MAX.
 int64_t estimate_points(const ir::VerifiedProgram& program);
 
 }  // namespace solar::exec

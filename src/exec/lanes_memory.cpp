@@ -119,18 +119,29 @@ SOLAR_VECTORISED void store_indexed(ElementType type, std::byte* data, const int
   });
 }
 
+// Index values made from data may wrap; what comes of it is checked like any other.
+using Wrapping = uint64_t;
+
 SOLAR_VECTORISED void fill_linear(int64_t* out, int64_t first, int64_t step, int count) {
-  for (int j = 0; j < count; ++j) out[j] = first + step * j;
+  const auto start = static_cast<Wrapping>(first), by = static_cast<Wrapping>(step);
+  for (int j = 0; j < count; ++j)
+    out[j] = static_cast<int64_t>(start + by * static_cast<Wrapping>(j));
 }
 
 SOLAR_VECTORISED void fill_listed(int64_t* out, int64_t first, int64_t step, const int32_t* lanes,
                                   int count) {
-  for (int j = 0; j < count; ++j) out[j] = first + step * lanes[j];
+  const auto start = static_cast<Wrapping>(first), by = static_cast<Wrapping>(step);
+  for (int j = 0; j < count; ++j)
+    out[j] = static_cast<int64_t>(start + by * static_cast<Wrapping>(lanes[j]));
 }
 
 SOLAR_VECTORISED void add_scaled(int64_t* __restrict out, const int64_t* __restrict in,
                                  int64_t factor, int count) {
-  for (int j = 0; j < count; ++j) out[j] += factor * in[j];
+  const auto by = static_cast<Wrapping>(factor);
+  for (int j = 0; j < count; ++j) {
+    out[j] =
+        static_cast<int64_t>(static_cast<Wrapping>(out[j]) + by * static_cast<Wrapping>(in[j]));
+  }
 }
 
 void divide_linear(int64_t* out, int64_t first, int64_t step, int64_t divisor, bool remainder,

@@ -292,11 +292,12 @@ void add_ranges(Nest& nest) {
       nest.ragged[loop] = loops[loop].ragged;
       continue;
     }
-    // variable - max(begin, 0) >= 0 and min(end, extent) - 1 - variable >= 0
+    // variable - max(begin, 0) >= 0 and max(min(end, extent), 0) - 1 - variable >= 0
     const auto variable = static_cast<int32_t>(loop);
     const int32_t begin = add_atom(nest, Atom::Kind::Max, loops[loop].ragged->begin, 0);
-    const int32_t end =
+    const int32_t low =
         add_atom(nest, Atom::Kind::Min, loops[loop].ragged->end, loops[loop].extent);
+    const int32_t end = add_atom(nest, Atom::Kind::Max, {.terms = {{low, 1}}}, 0);
     nest.guards.push_back({Guard::Kind::NonNegative, {.terms = {{variable, 1}, {begin, -1}}}});
     nest.guards.push_back(
         {Guard::Kind::NonNegative, {.terms = {{variable, -1}, {end, 1}}, .constant = -1}});

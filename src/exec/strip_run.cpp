@@ -45,30 +45,40 @@ StripRunner::StripRunner(const StripProgram& program)
   }
 }
 
+namespace {
+
+/// Data may hold anything, so index values may wrap; what comes of it is checked like any other.
+int64_t add_wrapping(int64_t sum, int64_t coefficient, int64_t value) {
+  return static_cast<int64_t>(static_cast<uint64_t>(sum) +
+                              static_cast<uint64_t>(coefficient) * static_cast<uint64_t>(value));
+}
+
+}  // namespace
+
 int64_t StripRunner::base(const Slot& slot) const {
   int64_t value = slot.constant;
   for (const Term& term : slot.loops) value += term.coefficient * loops_[term.atom];
   for (const Term& term : slot.uniform_atoms)
-    value += term.coefficient * atom_values_[static_cast<size_t>(term.atom)];
+    value = add_wrapping(value, term.coefficient, atom_values_[static_cast<size_t>(term.atom)]);
   return value;
 }
 
 int64_t StripRunner::at(const Slot& slot, int active) const {
   const int lane = lanes_.list != nullptr ? lanes_.list[active] : lanes_.begin + active;
-  int64_t value = base(slot) + slot.lane * (first_ + lane);
+  int64_t value = add_wrapping(base(slot), slot.lane, first_ + lane);
   for (const Term& term : slot.lane_atoms) {
-    value +=
-        term.coefficient * atom_rows_[static_cast<size_t>(term.atom)][static_cast<size_t>(active)];
+    const auto& row = atom_rows_[static_cast<size_t>(term.atom)];
+    value = add_wrapping(value, term.coefficient, row[static_cast<size_t>(active)]);
   }
   return value;
 }
 
 void StripRunner::fill_row(const Slot& slot, int64_t* out) const {
-  const int64_t start = base(slot) + slot.lane * first_;
+  const int64_t start = add_wrapping(base(slot), slot.lane, first_);
   if (lanes_.list != nullptr) {
     fill_listed(out, start, slot.lane, lanes_.list, lanes_.count);
   } else {
-    fill_linear(out, start + slot.lane * lanes_.begin, slot.lane, lanes_.count);
+    fill_linear(out, add_wrapping(start, slot.lane, lanes_.begin), slot.lane, lanes_.count);
   }
   for (const Term& term : slot.lane_atoms) {
     exec::add_scaled(out, atom_rows_[static_cast<size_t>(term.atom)].data(), term.coefficient,
