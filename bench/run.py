@@ -27,12 +27,12 @@ TARGETS = {"contraction": (1 / 2.5, 1.3), "pointwise": (1.1, 1.1), "reduction": 
 class Server:
     """bench/server.cpp, and the files it is given."""
 
-    def __init__(self, binary: str, threads: int, folder: str) -> None:
+    def __init__(self, binary: str, threads: int, folder: str, clock: Callable[[], float]) -> None:
         environment = dict(os.environ, XDG_CACHE_HOME=f"{folder}/cache")  # compiles everything anew
         self.process = subprocess.Popen(
             [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
-        self.threads, self.folder = threads, folder
+        self.threads, self.folder, self.clock = threads, folder, clock
 
     def ask(self, line: str) -> float:
         assert self.process.stdin
@@ -42,7 +42,8 @@ class Server:
         answer = self.process.stdout.readline().strip()
         if not answer or answer.startswith("error"):
             raise RuntimeError(f"{line}: {answer or 'the server is gone'}")
-        return float(answer)
+        passed, processor = map(float, answer.split())
+        return processor if self.clock is time.process_time else passed
 
     def load(self, key: str, text: str, inputs: dict[str, np.ndarray], executor: str) -> float:
         Path(f"{self.folder}/{key}.alir").write_text(text)
@@ -54,10 +55,10 @@ class Server:
         return np.load(f"{self.folder}/{key}-out.npz")["y"]
 
 
-def timed(function: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+def timed(function: Callable[[], object], clock: Callable[[], float]) -> float:
+    begin = clock()
     function()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 def ratio(a: float | None, b: float | None) -> str:
@@ -74,7 +75,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="")
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
     options = parser.parse_args()
+    clock = time.perf_counter if options.clock == "wall" else time.process_time
     os.environ.setdefault("NUMBA_NUM_THREADS", str(options.threads))
 
     import torch
@@ -86,14 +89,16 @@ def main() -> None:
         BY_FIRST_WORDS = {}
     torch.set_num_threads(options.threads)
     torch.set_grad_enabled(False)
-    print(f"{options.threads} threads, medians of {options.rounds} interleaved rounds, milliseconds\n")
+    print(
+        f"{options.threads} threads, medians of {options.rounds} interleaved rounds, milliseconds ({options.clock})\n"
+    )
     print(
         "| kernel | solar | torch | Numba | solar / torch | solar / Numba | interpreter "
         "| compile: solar | Numba | ratio |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(options.server, options.threads, folder)
+        server = Server(options.server, options.threads, folder, clock)
         for case in CASES:
             if options.only and options.only not in case.name:
                 continue
@@ -104,7 +109,7 @@ def main() -> None:
             server.load("interpreter", case.alir, inputs, "interpreter")
             words = case.name.split()
             numba = BY_FIRST_WORDS.get(" ".join(words[:3])) or BY_FIRST_WORDS.get(words[0])
-            numba_first = timed(lambda f=numba, a=arrays: f(*a)) if numba else None
+            numba_first = timed(lambda f=numba, a=arrays: f(*a), clock) if numba else None
             expected = case.torch_function(*tensors).numpy()
             scale = np.abs(expected).max()
             error = np.abs(server.outputs("jit") - expected).max() / scale
@@ -115,9 +120,9 @@ def main() -> None:
             times: dict[str, list[float]] = {"solar": [], "torch": [], "numba": [], "interpreter": []}
             for turn in range(options.rounds):
                 times["solar"].append(server.ask("run jit"))
-                times["torch"].append(timed(lambda c=case, t=tensors: c.torch_function(*t)))
+                times["torch"].append(timed(lambda c=case, t=tensors: c.torch_function(*t), clock))
                 if numba:
-                    times["numba"].append(timed(lambda f=numba, a=arrays: f(*a)))
+                    times["numba"].append(timed(lambda f=numba, a=arrays: f(*a), clock))
                 if turn < 3:
                     times["interpreter"].append(server.ask("run interpreter"))
             middle = {key: statistics.median(values) if values else None for key, values in times.items()}

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <time.h>
+
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -28,21 +29,32 @@ struct Loaded {
   std::unique_ptr<exec::Executor> executor;
 };
 
+struct Times {
+  double passed = 0, processor = 0;
+};
+
 std::map<std::string, Loaded> loaded;
 
-Result<double> run(const std::string& name, exec::NamedTensors* results = nullptr) {
+double now(clockid_t clock) {
+  timespec time = {};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+Result<Times> run(const std::string& name, exec::NamedTensors* results = nullptr) {
   const Loaded& one = loaded.at(name);
-  const auto begin = std::chrono::steady_clock::now();
+  const Times begin = {now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID)};
   SOLAR_TRY(exec::Outputs outputs, one.executor->run(one.program, one.inputs, one.options));
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  const Times spent = {now(CLOCK_MONOTONIC) - begin.passed,
+                       now(CLOCK_PROCESS_CPUTIME_ID) - begin.processor};
   if (results != nullptr) {
     for (size_t i = 0; i < outputs.outputs.size(); ++i)
       (*results)[one.program->output_names[i]] = outputs.outputs[i];
   }
-  return spent.count();
+  return spent;
 }
 
-Result<double> load(std::istringstream& words) {
+Result<Times> load(std::istringstream& words) {
   std::string name, file, inputs_file, executor;
   int threads = 0;
   words >> name >> file >> inputs_file >> threads >> executor;
@@ -56,17 +68,17 @@ Result<double> load(std::istringstream& words) {
   return run(name);
 }
 
-Result<double> save(std::istringstream& words) {
+Result<Times> save(std::istringstream& words) {
   std::string name, file;
   words >> name >> file;
   exec::NamedTensors results;
-  SOLAR_TRY(const double seconds, run(name, &results));
+  SOLAR_TRY(const Times times, run(name, &results));
   SOLAR_TRY(const Done done, exec::write_tensors(file, results));
   static_cast<void>(done);
-  return seconds;
+  return times;
 }
 
-Result<double> answer(const std::string& line) {
+Result<Times> answer(const std::string& line) {
   std::istringstream words(line);
   std::string command, name;
   words >> command;
@@ -80,11 +92,11 @@ Result<double> answer(const std::string& line) {
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    const auto seconds = answer(line);
-    if (seconds) {
-      std::cout << fmt::format("{:.9f}", *seconds) << std::endl;
+    const auto times = answer(line);
+    if (times) {
+      std::cout << fmt::format("{:.9f} {:.9f}", times->passed, times->processor) << std::endl;
     } else {
-      std::cout << "error: " << seconds.error().front().message << std::endl;
+      std::cout << "error: " << times.error().front().message << std::endl;
     }
   }
 }
