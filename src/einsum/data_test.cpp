@@ -105,6 +105,8 @@ TEST(Data, ADonatedCacheMovesOnlyWhatIsNew) {
   const Graph graph = lift_text(kCache);
   EXPECT_EQ(graph.totals.macs_useful.value, 80);
   EXPECT_EQ(read_bytes(graph, 0), 4 * (80 - 8));
+  EXPECT_EQ(graph.totals.bytes_read_params.max.value, 4 * (80 - 8));
+  EXPECT_TRUE(graph.totals.example_known);
   EXPECT_EQ(graph.totals.bytes_written_outputs.min.value, 4 * (8 + 20));
   EXPECT_EQ(graph.totals.bytes_written_outputs.max.value, 4 * (8 + 20));
   const Operator* update = find_operator(graph, "c2");

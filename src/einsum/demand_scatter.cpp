@@ -96,15 +96,20 @@ void Tracer::trace_scatter_base(const Statement& statement, const Region& read_l
   const FoldedAccess& from = base.uses.back().access;
   const bool port = index_.is_port(from.base);
 
-  // What is read of the output later shows the base where nothing is set.
+  // What is read of the output later shows the base where nothing is set: if all of it is read,
+  // as many elements fewer as there are updates.
+  const bool sets_each_once = parts.sets && read_later.is_full() && piece.steps.empty() &&
+                              piece.domain.exact() && !statement.data_guarded;
   Region shown = read_later;
   bool unknown_place = false;
   if (parts.sets && !read_later.empty() && !statement.data_guarded) {
     const bool at_example = mode_ == Mode::Example && known_target(piece);
     if (!by_data || at_example) {
-      shown = subtract(read_later, image(*piece.nest, updates, piece.target, read_later.shape()));
-    } else if (mode_ == Mode::Min) {
-      unknown_place = true;
+      const Region set = image(*piece.nest, updates, piece.target, read_later.shape());
+      const bool proved = set.exact() || mode_ != Mode::Min;
+      shown = proved ? subtract(read_later, set) : Region::none(read_later.shape());
+    } else {
+      unknown_place = mode_ == Mode::Min || (port && sets_each_once);
     }
   } else if (parts.sets && statement.data_guarded && mode_ == Mode::Min) {
     unknown_place = true;
@@ -114,13 +119,16 @@ void Tracer::trace_scatter_base(const Statement& statement, const Region& read_l
     for (const Use& use : base.uses) read(base, use, points, shown);
   } else if (port && !on_trial()) {
     // Each point sets one element at most.
-    const Region reached = piece.domain;
-    const int64_t set = reached.count().value_or(INT64_MAX);
+    const Region points_set =
+        piece.domain.exact() ? piece.domain : Region::full(piece.nest->extents());
+    const int64_t set = points_set.count().value_or(INT64_MAX);
     const Region points = restricted(base, {}, &base.domain, read_later);
     Reach rest = reach(*base.nest, from.subscripts, index_.shape(from.base), points);
     const int64_t all = rest.by_data ? rest.least : rest.region.count().value_or(0);
+    if (!rest.by_data) rest.whole = rest.region;
     rest.by_data = true;
     rest.least = std::max<int64_t>(all - set, 0);
+    rest.most = sets_each_once ? rest.least : all;
     account(result_.ports[from.base], rest, true);
     const auto op = static_cast<size_t>(operator_);
     if (operator_ >= 0 && grouping_.steps[op] <= index_.loops(from.base).size())
