@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,16 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 TAIL_LINES = 12
+# Where torch's messages turn to the developers of torch.
+ASIDE = re.compile(
+    r"\n\s*(consider using|Caused by:|For more |For extended |If you |Exception raised from|Set TORCH|User Stack|"
+    r"The following call raised|To fix|C\+\+ stack|Potential framework|NOTE:|Unsupported|"
+    r"Please use |The error above occurred|You can suppress)|  \((Size-like|unhinted)"
+)
+BY_VALUES_HINT = (
+    "the program branches or sizes a tensor on values that are only known when it runs: take them from constants of "
+    "the file, or keep every element with torch.where or a mask"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +81,21 @@ def describe(error: BaseException) -> str:
     """`ValueError: the message's first lines`, bounded in length."""
     negative = negative_size(error)
     text = f"a tensor cannot have {negative} elements along an axis" if negative else str(error)
-    text = text.strip().removesuffix(".")
+    text = ASIDE.split(text.strip(), maxsplit=1)[0].rstrip().removesuffix(".")
     name = type(error).__name__
     return f"{name}: {text[:600]}" if text else name
+
+
+def by_values(error: BaseException) -> str:
+    """Why a trace fails on a program that needs the values of tensors; empty for other errors."""
+    name = type(error).__name__
+    if name == "DynamicOutputShapeException":
+        return "the size of a result depends on the values of a tensor, which a trace does not have"
+    if name == "DataDependentOutputException":
+        return "the value of a tensor becomes a Python number, which a trace does not have"
+    if "DataDependent" in name or "data-dependent" in str(error):
+        return "a branch or a size depends on the values of a tensor, which a trace does not have"
+    return ""
 
 
 def raised(error: BaseException, path: str, what: str, kind: str = "source-raised", hint: str = "") -> Problem:

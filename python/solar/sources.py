@@ -23,6 +23,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from solar.constants import apply_overrides, defined_names, parse_file
 from solar.conversion import replacing_parameters
+from solar.places import noting_lines
 from solar.problems import Problem, SourceError, display_path, raised
 from solar.signature import (
     FunctionModule,
@@ -91,7 +92,8 @@ def run_file(name: SourceName, overrides: Mapping[str, int]) -> types.ModuleType
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        exec(compile(tree, name.path, "exec", dont_inherit=True), module.__dict__)
+        with noting_lines(name.path):
+            exec(compile(tree, name.path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:
         hint = ""
         if isinstance(error, ModuleNotFoundError) and error.name:
@@ -171,7 +173,7 @@ class _Builder:
         if self.fake_mode is None:
             return self.call(make, what), False
         try:
-            with seeded(self.seed), self.fake_mode, replacing_parameters():
+            with seeded(self.seed), noting_lines(self.name.path), self.fake_mode, replacing_parameters():
                 return make(), False
         except BaseException as error:
             if not needs_values(error):
@@ -181,7 +183,7 @@ class _Builder:
     def call(self, function: Callable[[], Any], what: str, *, fake: bool = True) -> Any:
         mode = self.fake_mode if fake and self.fake_mode is not None else contextlib.nullcontext()
         try:
-            with seeded(self.seed), mode:
+            with seeded(self.seed), noting_lines(self.name.path), mode:
                 return function()
         except BaseException as error:
             raise SourceError(raised(error, self.name.path, what)) from error

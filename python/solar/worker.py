@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from solar.problems import Problem, SourceError, describe, raised, traceback_tail, writing
+from solar.problems import BY_VALUES_HINT, Problem, SourceError, by_values, describe, raised, traceback_tail, writing
 from solar.source_name import parse_source
 
 Progress = Callable[[str], None]
@@ -140,8 +140,10 @@ def own_mistake(loaded: Any) -> tuple[Problem, ...]:
         if not needs_values(error):
             return (raised(error, loaded.path, "`forward`"),)
         place = raised(error, loaded.path, "`forward`")
-        message = f"`forward` depends on the values of tensors, which a trace does not have: {describe(error)[:300]}"
-        return (Problem("trace-failed", message, place.file, place.line, "", place.traceback_tail),)
+        reason = by_values(error)
+        message = f"`forward` cannot be traced: {reason or describe(error)}"
+        hint = BY_VALUES_HINT if reason else ""
+        return (Problem("trace-failed", message, place.file, place.line, hint, place.traceback_tail),)
     return ()
 
 

@@ -97,6 +97,31 @@ def test_shared_and_tied_parameters_are_one_port(tmp_path: Path) -> None:
     assert operators(result) == ["aten.linear"] * 3
 
 
+def test_parameters_in_the_same_memory(tmp_path: Path) -> None:
+    """The same elements are one port; parts of each other and other orders are told."""
+    body = """
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4, bias=False)
+        self.same = nn.Parameter(self.fc.weight.data[:])
+        self.part = nn.Parameter(self.fc.weight.data[:2])
+        self.rest = nn.Parameter(self.fc.weight.data[2:])
+        self.even = nn.Parameter(self.fc.weight.data.view(12)[::2])
+        self.odd = nn.Parameter(self.fc.weight.data.view(12)[1::2])
+        self.register_buffer("copied", self.fc.weight.detach().clone())
+    def forward(self, x):
+        return self.fc(x) + x @ self.same.t() @ self.copied @ self.copied.t(), {more}
+    """
+    result = trace_text(tmp_path, body.format(more="x + 1"))
+    assert ports(result) == {"x": "input", "same": "param", "copied": "buffer"}
+    assert result.warnings == ()
+    result = trace_text(tmp_path, body.format(more="self.part + 1, self.rest + 1, self.even, self.odd * 2"))
+    pairs = {tuple(re.findall(r"`(.*?)`", warning)) for warning in result.warnings}
+    whole = {("same", name) for name in ("part", "rest", "even", "odd")}
+    assert pairs == whole | {(a, b) for a in ("part", "rest") for b in ("even", "odd")}
+    assert "share memory" in result.warnings[0]
+
+
 def test_statistics_of_training_are_state(tmp_path: Path) -> None:
     body = """
     def __init__(self):
@@ -192,13 +217,32 @@ def test_all_unsupported_operators_are_listed(tmp_path: Path) -> None:
     assert caught.value.problems[1].line == 10
 
 
-def test_branch_on_data_is_a_trace_failure(tmp_path: Path) -> None:
+def test_what_follows_from_an_unsupported_operator_is_not_told(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
-        trace_text(tmp_path, "return x + 1 if x.sum() > 0 else x")
+        trace_text(tmp_path, "return torch.fft.rfft(x).abs().sum() * 2")
+    messages = [problem.message.partition("(")[0] for problem in caught.value.problems]
+    assert messages == ["aten.fft_rfft.default"]
+
+
+@pytest.mark.parametrize("body", ["return x + 1 if x.sum() > 0 else x", "return torch.zeros(int(x.sum()))[:1]"])
+def test_branch_on_data_is_a_trace_failure(tmp_path: Path, body: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        trace_text(tmp_path, body)
     (problem,) = caught.value.problems
     assert problem.kind == "trace-failed"
     assert problem.line == 8
+    assert problem.message == (
+        "`forward` cannot be traced: a branch or a size depends on the values of a tensor, which a trace does not have"
+    )
     assert "values that are only known when it runs" in problem.hint
+
+
+def test_a_result_of_unknown_size_is_unsupported(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        trace_text(tmp_path, "return x[x > 0].sum()")
+    (problem,) = caught.value.problems
+    assert (problem.kind, problem.line) == ("unsupported-operator", 8)
+    assert problem.message.endswith("the size of its result depends on values that are only known when it runs")
 
 
 def test_an_exception_of_the_program_passes_through(tmp_path: Path) -> None:
@@ -244,6 +288,43 @@ def test_provenance_is_the_users_line_and_module(tmp_path: Path) -> None:
     text = trace_text(tmp_path, body).text
     assert 'op "aten.linear" at "program.py:12" module "blocks.0.0"' in text
     assert 'op "aten.relu" at "program.py:12" module "blocks.0.1"' in text
+
+
+PLACES = """
+import torch
+from torch import nn
+
+def helper(x):
+    return x.sin()
+
+def function(x):
+    y = helper(x)
+    return y @ y.t()
+
+def factory():
+    return nn.Sequential(
+        nn.Linear(3, 3),
+        nn.TransformerEncoderLayer(3, 1, 5, dropout=0.0),
+    )
+
+module = nn.Sequential(nn.ReLU())
+
+def example_args():
+    return [torch.randn(2, 3)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("member", "lines"), [("function", {6, 10}), ("factory", {14, 15}), ("module", {18})], ids=lambda value: str(value)
+)
+def test_places_are_lines_of_the_file(tmp_path: Path, member: str, lines: set[int]) -> None:
+    path = tmp_path / "places.py"
+    path.write_text(PLACES)
+    text = trace(load(f"{path}:{member}", {}, fake=True)).text
+    places = re.findall(r' at "([^"]*)"', text)
+    assert len(places) == len(re.findall(r"\bop ", text))
+    assert {place.rpartition(":")[0] for place in places} == {"places.py"}
+    assert {int(place.rpartition(":")[2]) for place in places} == lines
 
 
 def test_names_avoid_keywords(tmp_path: Path) -> None:

@@ -207,10 +207,6 @@ class Builder(Views):
         """Whether the current operator has done nothing but views."""
         return all(s.is_view for s in self._group.statements)
 
-    def stand_in(self, meta: Meta) -> Value:
-        """A value for the result of an operator that could not be lowered."""
-        return self._value(meta, "missing")
-
     def output(self, value: Value) -> None:
         """One more output of the program."""
         self._draft.outputs.append(value.token)

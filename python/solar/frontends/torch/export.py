@@ -11,9 +11,12 @@ import traceback
 from typing import TYPE_CHECKING
 
 import torch
+from torch.fx.proxy import TracerBase
 
+import solar
 from solar.frontends.torch.errors import TraceError
 from solar.golden import expose_tensors
+from solar.problems import BY_VALUES_HINT, by_values, describe, user_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from solar.sources import LoadedProgram
 
+_LIBRARIES = tuple(os.path.dirname(module.__file__ or "") + os.sep for module in (torch, solar))
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -32,7 +36,8 @@ def export(loaded: LoadedProgram) -> ExportedProgram:
     """
     expose_tensors(loaded.model)
     try:
-        with torch.no_grad(), _quiet(), _without_fast_paths(), loaded.fake_mode or contextlib.nullcontext():
+        mode = loaded.fake_mode or contextlib.nullcontext()
+        with torch.no_grad(), _quiet(), _without_fast_paths(), _own_frames(loaded.path), mode:
             return torch.export.export(loaded.model, loaded.inputs, loaded.kwargs, strict=False)
     except Exception as error:
         if not type(error).__module__.startswith("torch"):
@@ -42,21 +47,10 @@ def export(loaded: LoadedProgram) -> ExportedProgram:
 
 def _explained(error: Exception, loaded: LoadedProgram) -> TraceError:
     """The error at the user's own line."""
-    line = None
-    for frame in traceback.extract_tb(error.__traceback__):
-        if os.path.abspath(frame.filename) == loaded.path:
-            line = frame.lineno
-    text = str(error).strip().splitlines()
-    first = text[0] if text else "no message"
-    hint = None
-    if (
-        "data-dependent" in str(error)
-        or "DataDependent" in type(error).__name__
-        or "GuardOnDataDependent" in str(error)
-    ):
-        hint = "the program branches or sizes a tensor on values that are only known when it runs"
-    message = f"torch.export failed: {type(error).__name__}: {first}"
-    return TraceError(message, file=loaded.path, line=line, hint=hint)
+    line = user_line(error.__traceback__, loaded.path) or None
+    if reason := by_values(error):
+        return TraceError(f"`forward` cannot be traced: {reason}", file=loaded.path, line=line, hint=BY_VALUES_HINT)
+    return TraceError(f"torch.export failed: {describe(error)}", file=loaded.path, line=line)
 
 
 @contextlib.contextmanager
@@ -85,10 +79,25 @@ def _without_fast_paths() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(before)
 
 
+@contextlib.contextmanager
+def _own_frames(path: str) -> Iterator[None]:
+    """Nodes keep the frames of the user's file, whatever their functions are called."""
+    original = TracerBase._filter_traceback_frames
+
+    def kept(tracer: TracerBase, frames: traceback.StackSummary) -> traceback.StackSummary:
+        own = [frame for frame in frames if frame.filename == path]
+        return traceback.StackSummary.from_list(own) if own else original(tracer, frames)
+
+    TracerBase._filter_traceback_frames = kept  # type: ignore[assignment, method-assign]
+    try:
+        yield
+    finally:
+        TracerBase._filter_traceback_frames = original  # type: ignore[method-assign]
+
+
 def source_frame(stack_trace: str | None, path: str) -> tuple[str, int] | None:
-    """The innermost frame of the user's file in a node's stack trace, else the innermost frame of all."""
+    """The innermost frame of the user's file in a node's stack trace, else of code that is neither torch nor solar."""
     frames = [(file, int(line)) for file, line in _FRAME.findall(stack_trace or "")]
     own = [frame for frame in frames if os.path.abspath(frame[0]) == path]
-    if own:
-        return own[-1]
-    return frames[-1] if frames else None
+    others = [frame for frame in frames if not frame[0].startswith(_LIBRARIES)]
+    return next(reversed(own or others), None)

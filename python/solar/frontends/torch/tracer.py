@@ -17,7 +17,9 @@ from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedCall, UnsupportedOperatorError
 from solar.frontends.torch.export import export, source_frame
-from solar.problems import Problem, SourceError
+from solar.frontends.torch.memory import first_names, overlaps
+from solar.places import built_at
+from solar.problems import Problem, SourceError, describe
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -36,7 +38,7 @@ _IGNORED = {
 }
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 _MAX_CONST = 16
-_MISSING = object()  # a number that only a run would give
+_MISSING = object()  # the value of a node that could not be lowered
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class _Tracer:
     def _ports(self) -> None:
         placeholders = [n for n in self.exported.graph.nodes if n.op == "placeholder"]
         specs = self.exported.graph_signature.input_specs
-        first = _first_names(self.loaded.model)
+        first = first_names(self.loaded.model)
         shared: dict[str, Value] = {}
         leaf = 0
         stored: list[tuple[fx.Node, Any]] = []
@@ -174,6 +176,9 @@ class _Tracer:
                 self.sources[shared[key]] = (key, None)
             self._bind(node, shared[key])
             self.roles[node] = role
+        used = {key for node, spec in stored if node.users and (key := first.get(spec.target, ""))}
+        for one, other in overlaps(self.loaded.model, used):
+            self.warnings.append(f"`{one}` and `{other}` share memory; the bytes of each are counted")
 
     def _port(self, role: str, name: str, node: fx.Node) -> Value:
         tensor = node.meta["val"]
@@ -215,7 +220,8 @@ class _Tracer:
         if node.target is operator.getitem:
             source, place = node.args
             assert isinstance(source, fx.Node)
-            self.env[node] = self.env[source][place]
+            values = self.env[source]
+            self.env[node] = values if values is _MISSING else values[place]
             self.alias[node] = self.alias.get(source, object())
             return
         call = self._call(node)
@@ -224,10 +230,14 @@ class _Tracer:
         if call.operator.rpartition(".")[2] in _INLINED:
             self._inline(node)
             return
+        function = registry.find(call.operator) if isinstance(node.target, torch._ops.OpOverload) else None
         if any(self.env.get(source) is _MISSING for source in node.all_input_nodes):
-            self._stand_in(node)  # the missing number was reported where it is made
+            # What is wrong with it may follow from what was refused before; that it has no lowering does not.
+            if function is None and isinstance(node.target, torch._ops.OpOverload):
+                self._refuse(call, "no lowering for this operator")
+            else:
+                self._leave_out(node)
             return
-        function = registry.find(call.operator)
         if function is None:
             self._refuse(call, "no lowering for this operator")
             return
@@ -237,6 +247,8 @@ class _Tracer:
                 self._lower(call, function)
         except NotLoweredError as error:
             self._refuse(call, str(error))
+        except Exception as error:  # one operator's own mistake, said at the user's line
+            self._refuse(call, f"its lowering failed: {describe(error)}")
 
     def _lower(self, call: _Call, function: Callable[..., Any]) -> None:
         node, builder = call.node, self.builder
@@ -246,6 +258,8 @@ class _Tracer:
             raise NotLoweredError("an explicit random generator is not supported")
         kwargs = {k: v for k, v in kwargs.items() if v is not None}
         metas = _metas(node.meta.get("val"))
+        if any(not isinstance(n, int) for meta in metas for n in meta.shape):
+            raise NotLoweredError("the size of its result depends on values that are only known when it runs")
         builder.results = metas
         builder.writes = []
         result = function(builder, *args, **kwargs)
@@ -310,12 +324,20 @@ class _Tracer:
         name = str(target)
         if isinstance(target, torch._ops.HigherOrderOperator):
             name = f"higher_order.{target.name()}"
-        frame = source_frame(node.meta.get("stack_trace"), self.loaded.path)
-        stack = list((node.meta.get("nn_module_stack") or {}).values())
-        module = str(stack[-1][0]) if stack else ""
+        modules = [str(entry[0]) for entry in (node.meta.get("nn_module_stack") or {}).values()]
+        module = modules[-1] if modules else ""
+        frame = source_frame(node.meta.get("stack_trace"), self.loaded.path) or self._built_at(modules)
         at = f"{os.path.basename(frame[0])}:{frame[1]}" if frame else ""
         file, line = frame or (None, None)
         return _Call(node, name, at, file, line, module)
+
+    def _built_at(self, modules: list[str]) -> tuple[str, int] | None:
+        """Where the user's file builds the innermost of these modules, for code that is not the user's."""
+        for path in reversed(modules):
+            line = built_at(self.loaded.model, path.partition("@")[0])
+            if line:
+                return self.loaded.path, line
+        return None
 
     def _refuse(self, call: _Call, reason: str) -> None:
         """Notes an unsupported call and goes on, to find the others too."""
@@ -327,19 +349,11 @@ class _Tracer:
         self.unsupported[key] = UnsupportedCall(
             first.operator, first.operands, first.reason, first.file, first.line, first.module, count
         )
-        self._stand_in(call.node)
+        self._leave_out(call.node)
 
-    def _stand_in(self, node: fx.Node) -> None:
-        """Values for the results of a node that was not lowered, so that later nodes can be looked at."""
-        tensors = _tensors(node.meta.get("val"))
-        try:
-            values = [self.builder.stand_in(meta) for meta in _metas(tensors)]
-        except NotLoweredError:  # no value can have that type or shape
-            values, tensors = [], []
-        for value, tensor in zip(values, tensors, strict=True):
-            self.builder.strides[value] = tuple(tensor.stride())
-        single = isinstance(node.meta.get("val"), torch.Tensor)
-        self.env[node] = (values[0] if single else values) if values else _MISSING
+    def _leave_out(self, node: fx.Node) -> None:
+        """Notes that a node has no value."""
+        self.env[node] = _MISSING
         self.alias[node] = object()
 
     # Aliases: values are immutable in the IR, memory is not in torch.
@@ -407,16 +421,6 @@ class _Tracer:
                 )
             else:
                 self.warnings.append("the program writes to its input in place; the caller's tensor is not updated")
-
-
-def _first_names(model: torch.nn.Module) -> dict[str, str]:
-    """For every parameter and buffer path the first path of the same tensor."""
-    first: dict[int, str] = {}
-    names: dict[str, str] = {}
-    pairs = [*model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)]
-    for name, tensor in pairs:
-        names[name] = first.setdefault(id(tensor), name)
-    return names
 
 
 def _live_nodes(graph: fx.Graph) -> set[fx.Node]:
