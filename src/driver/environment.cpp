@@ -43,6 +43,11 @@ Result<Done> Environment::check_root() const {
   return diagnostic;
 }
 
+Result<Done> Environment::check_cancelled() const {
+  if (cancel == nullptr || !*cancel) return Done{};
+  return Diagnostic{.kind = DiagnosticKind::Interrupted, .message = "interrupted"};
+}
+
 Environment environment_of_process() {
   Environment environment;
   environment.root = variable("SOLAR_ROOT");

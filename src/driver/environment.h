@@ -18,6 +18,8 @@ struct Environment {
 
   /// Refuses a root that does not hold the program's parts.
   Result<Done> check_root() const;
+  /// Between two steps: an Interrupted diagnostic once the user asked for the end.
+  Result<Done> check_cancelled() const;
   std::string arch_library() const { return root + "/arch"; }
   frontend::PoolOptions pool_options() const;
 };

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "base/file.h"
@@ -60,6 +62,7 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
   SOLAR_TRY(validate::Traced traced,
             validate::trace_source(pool, request, folder.path(), options.validation));
   loaded.trace_s = seconds_since(start);
+  SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
   loaded.file = traced.file;
   loaded.mode = traced.trace.mode;
   loaded.warnings = traced.trace.warnings;
@@ -80,8 +83,10 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
     loaded.program = std::move(bound);
     loaded.example = {};
     loaded.warnings.push_back(
-        "analysed at bound dims; the source was traced and validated at its own");
+        fmt::format("analysed at bound dims; the source was traced{} at its own",
+                    loaded.validation.status == "passed" ? " and validated" : ""));
   }
+  SOLAR_TRY([[maybe_unused]] const Done complete, environment.check_cancelled());
   return loaded;
 }
 

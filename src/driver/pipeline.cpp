@@ -75,10 +75,16 @@ report::Totals totals_of(const einsum::Graph& graph) {
   out.bytes_read_params = t.bytes_read_params.example.value;
   out.bytes_written_outputs = t.bytes_written_outputs.example.value;
   if (t.depends_on_data) {
-    out.data_dependent =
-        report::DataDependent{t.bytes_read_inputs.min.value + t.bytes_read_params.min.value,
-                              t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
-                              t.bytes_read_inputs.max.value + t.bytes_read_params.max.value};
+    out.data_dependent = report::DataDependent{
+        t.bytes_read_inputs.min.value + t.bytes_read_params.min.value,
+        t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
+        t.bytes_read_inputs.max.value + t.bytes_read_params.max.value, t.example_known};
+  }
+  const auto is_least = [](const einsum::ByteRange& r) { return r.min == r.example; };
+  if (!is_least(t.bytes_read_inputs) || !is_least(t.bytes_read_params) ||
+      !is_least(t.bytes_written_outputs)) {
+    out.least = report::LeastTraffic{t.bytes_read_inputs.min.value, t.bytes_read_params.min.value,
+                                     t.bytes_written_outputs.min.value};
   }
   out.exact = graph.exact;
   return out;
@@ -105,6 +111,20 @@ std::vector<report::Node> nodes_of(const einsum::Graph& graph) {
   return nodes;
 }
 
+/// What the graph's counts take for granted, in every mode.
+void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph& graph) {
+  const auto add = [&](const std::string& assumption) {
+    if (std::find(assumptions.begin(), assumptions.end(), assumption) == assumptions.end()) {
+      assumptions.push_back(assumption);
+    }
+  };
+  for (const std::string& assumption : graph.assumptions) add(assumption);
+  const bool random =
+      std::any_of(graph.reads.begin(), graph.reads.end(),
+                  [](const einsum::Footprint& read) { return read.role == ir::Role::Rng; });
+  if (random) add("random-draws-read");
+}
+
 report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
                        const arch::Machine& machine, const roofline::Policy& policy,
                        const einsum::Graph& graph) {
@@ -121,12 +141,7 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
     out.operational_intensity = bound.time.operational_intensity->value;
   out.strict = policy.strict;
   out.assumptions = bound.assumptions;
-  for (const std::string& assumption : graph.assumptions) {
-    if (std::find(out.assumptions.begin(), out.assumptions.end(), assumption) ==
-        out.assumptions.end()) {
-      out.assumptions.push_back(assumption);
-    }
-  }
+  add_assumptions(out.assumptions, graph);
   return out;
 }
 
@@ -137,8 +152,8 @@ void add_bounds(report::Report& report, const roofline::Bounds& bounds,
   for (size_t i = 0; i < bounds.operators.size(); ++i) {
     const roofline::Time& t = bounds.operators[i];
     report::NodeTime time = {
-        i, t.total.value, t.compute.value, t.memory.value, std::string(roofline::name(t.limiter)),
-        {}};
+        i,  t.total.value,  t.compute.value, t.memory.value, std::string(roofline::name(t.limiter)),
+        {}, t.traffic.value};
     if (t.operational_intensity) time.operational_intensity = t.operational_intensity->value;
     unfused.node_times.push_back(std::move(time));
   }
@@ -163,11 +178,12 @@ void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded,
 
 }  // namespace
 
-Result<einsum::Graph> lift(const Loaded& loaded) {
+Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel) {
   const ir::VerifiedProgram& program = *loaded.program;
   einsum::LiftOptions options;
   exec::NamedTensors computed;
   exec::RunOptions run;
+  run.cancel = cancel;
   // The way that branches and loops go is known from a run, and so are computed indices.
   bool compute = !program->controls.empty();
   for (const ir::TensorId id : einsum::index_tensors(program)) {
@@ -205,25 +221,14 @@ Result<einsum::Graph> lift(const Loaded& loaded) {
 
 Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment) {
   Analysis analysis;
-  Diagnostics errors;
-  if (!options.archs.empty()) {
+  if (!options.archs.empty()) {  // before any long work
     SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
+    SOLAR_TRY(analysis.machines, arch::load_all(options.archs, environment.arch_library()));
   }
-  for (const std::string& name : options.archs) {  // before any long work
-    auto machine = arch::load(name, environment.arch_library());
-    if (machine) {
-      analysis.machines.push_back(std::move(*machine));
-    } else {
-      errors.insert(errors.end(), machine.error().begin(), machine.error().end());
-    }
-  }
-  if (!errors.empty()) return errors;
   SOLAR_TRY(analysis.loaded, load(options, environment));
   if (environment.progress) environment.progress("lift");
-  SOLAR_TRY(analysis.graph, lift(analysis.loaded));
-  if (environment.cancel != nullptr && *environment.cancel) {
-    return Diagnostic{.kind = DiagnosticKind::Interrupted, .message = "interrupted"};
-  }
+  SOLAR_TRY(analysis.graph, lift(analysis.loaded, environment.cancel));
+  SOLAR_TRY([[maybe_unused]] const Done lifted, environment.check_cancelled());
   return analysis;
 }
 
@@ -301,8 +306,7 @@ Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s,
     out.machines.push_back(std::move(machine));
   }
   out.assumptions = found.assumptions;
-  for (const std::string& assumption : analysis.graph.assumptions)
-    out.assumptions.push_back(assumption);
+  add_assumptions(out.assumptions, analysis.graph);
   add_warnings(out.warnings, analysis.loaded, analysis.graph);
   return out;
 }

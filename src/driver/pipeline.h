@@ -1,6 +1,7 @@
 #pragma once
 // The whole product: source -> IR -> einsum graph -> bounds -> report.
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,7 +45,7 @@ struct Loaded {
 Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment);
 
 /// The graph with data-dependent reads at the example inputs where those are known.
-Result<einsum::Graph> lift(const Loaded& loaded);
+Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel = nullptr);
 
 struct Analysis {
   Loaded loaded = {};

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -18,6 +21,47 @@ namespace {
 
 constexpr const char* kPrefix = "solar-run-";
 constexpr time_t kLeftAloneSeconds = 60;  // a folder is not locked at once when it is made
+
+/// What a signal handler may look at: the path of the last folder made, empty once it is gone.
+char in_use[4096] = "";
+
+/// An entry of getdents64, as the kernel writes it.
+struct Entry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t length;
+  unsigned char type;
+  char name[1];
+};
+
+/// Everything in a folder. Async-signal-safe, unlike readdir.
+void empty_folder(int folder, int depth) noexcept {
+  constexpr int kDeepest = 8;
+  constexpr int kPasses = 8;  // an entry may be passed over while its neighbours are removed
+  alignas(Entry) char buffer[4096];
+  for (int pass = 0; pass < kPasses; ++pass) {
+    bool removed = false;
+    ::lseek(folder, 0, SEEK_SET);
+    for (long n; (n = ::syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0;) {
+      for (long at = 0; at < n;) {
+        const auto* entry = reinterpret_cast<const Entry*>(buffer + at);
+        const char* name = buffer + at + offsetof(Entry, name);
+        at += entry->length;
+        if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+        const int inner =
+            depth < kDeepest
+                ? ::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                : -1;
+        if (inner >= 0) {
+          empty_folder(inner, depth + 1);
+          ::close(inner);
+        }
+        removed |= ::unlinkat(folder, name, inner >= 0 ? AT_REMOVEDIR : 0) == 0;
+      }
+    }
+    if (!removed) return;
+  }
+}
 
 int lock_folder(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -60,6 +104,7 @@ Result<TemporaryFolder> TemporaryFolder::make() {
   }
   TemporaryFolder folder(std::move(pattern));
   folder.lock_ = lock_folder(folder.path_);
+  if (folder.path_.size() < sizeof in_use) std::strcpy(in_use, folder.path_.c_str());
   return folder;
 }
 
@@ -75,7 +120,17 @@ TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  if (!path_.empty() && path_ == in_use) in_use[0] = '\0';
   if (lock_ >= 0) ::close(lock_);
+}
+
+void TemporaryFolder::remove_in_handler() noexcept {
+  if (in_use[0] == '\0') return;
+  const int folder = ::open(in_use, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return;
+  empty_folder(folder, 0);
+  ::close(folder);
+  ::rmdir(in_use);
 }
 
 }  // namespace solar::frontend

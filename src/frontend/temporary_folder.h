@@ -16,6 +16,10 @@ class TemporaryFolder {
   TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
   ~TemporaryFolder();
 
+  /// Removes the last folder made, if it is still there. For a signal handler that ends the
+  /// process: async-signal-safe, takes no memory.
+  static void remove_in_handler() noexcept;
+
   const std::string& path() const { return path_; }
   /// A path inside the folder.
   std::string file(const std::string& name) const { return path_ + "/" + name; }

@@ -28,11 +28,30 @@ std::string fusion(const Bound& fused, const Bound& unfused) {
   return text;
 }
 
+bool assumes(const Bound& bound, std::string_view assumption) {
+  return std::find(bound.assumptions.begin(), bound.assumptions.end(), assumption) !=
+         bound.assumptions.end();
+}
+
 /// How much the limiter alone would have to grow before the other side takes over.
 std::string until(double limiting, double other) {
   return other > 0
              ? fmt::format("up to {} until the other side limits", ratio_text(limiting / other))
              : "nothing else limits";
+}
+
+/// The options that show the time at other rates.
+std::string other_rates(const Bound& fused) {
+  const bool vector = fused.limiter == "vector";
+  std::string text;
+  if (fused.precision == "as-written" && !fused.strict) {
+    text += vector ? "; `--precision tf32` or `bf16` shows the times on tensor units"
+                   : "; `--precision bf16` or `fp8` shows the times in narrower types";
+  }
+  if (vector && assumes(fused, "no-fp32-emulation")) {
+    text += "; `--strict` shows those of fp32 emulated on tensor units";
+  }
+  return text;
 }
 
 std::string fused_limit(const Bound& fused) {
@@ -44,17 +63,10 @@ std::string fused_limit(const Bound& fused) {
         bytes_text(static_cast<double>(fused.traffic_bytes)), time_text(fused.memory_s),
         time_text(fused.compute_s), until(fused.memory_s, fused.compute_s));
   }
-  const bool plain = fused.precision == "as-written" && !fused.strict;
-  const std::string lower = !plain ? ""
-                            : fused.limiter == "vector"
-                                ? "; `--precision tf32` or `bf16` shows the "
-                                  "times on tensor units"
-                                : "; `--precision bf16` or `fp8` shows the "
-                                  "times in narrower types";
   return fmt::format(
       "fused, the {} units limit: arithmetic takes {}, traffic {}. A higher {} rate helps ({}){}",
       fused.limiter, time_text(fused.compute_s), time_text(fused.memory_s), fused.limiter,
-      until(fused.compute_s, fused.memory_s), lower);
+      until(fused.compute_s, fused.memory_s), other_rates(fused));
 }
 
 std::string largest_operator(const Report& report, const Bound& unfused) {

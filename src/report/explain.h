@@ -15,4 +15,7 @@ std::optional<std::string> explain_page(std::string_view topic);
 /// All names that have a page, sorted.
 std::vector<std::string> explain_topics();
 
+/// All of them with what each is in a line of at most `width` columns: errors, then assumptions.
+std::string explain_list(size_t width);
+
 }  // namespace solar::report

@@ -44,8 +44,8 @@ std::set<std::string> pages_in(const char* folder) {
 std::set<std::string> assumptions_in_sources() {
   const std::regex literal("\"([a-z0-9]+(-[a-z0-9]+)+)(\\.[^\"]*)?\"");
   std::set<std::string> names;
-  for (const char* file :
-       {"roofline/rates.cpp", "roofline/roofline.cpp", "roofline/inverse.cpp", "einsum/lift.cpp"}) {
+  for (const char* file : {"roofline/rates.cpp", "roofline/roofline.cpp", "roofline/inverse.cpp",
+                           "einsum/lift.cpp", "driver/pipeline.cpp"}) {
     const std::string text = read(kRoot / "src" / file);
     EXPECT_FALSE(text.empty()) << file;
     for (auto at = std::sregex_iterator(text.begin(), text.end(), literal);
@@ -81,6 +81,31 @@ TEST(Explain, TopicsAreThePages) {
     EXPECT_TRUE(page->ends_with('\n') && !page->ends_with("\n\n")) << topic;
     std::istringstream lines(*page);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST(Explain, TheListHasALineForEveryTopic) {
+  for (const size_t width : {60U, 100U}) {
+    std::istringstream lines(explain_list(width));
+    std::vector<std::string> names;
+    bool assumptions = false;
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), width);
+      std::istringstream words(line);
+      std::string name;
+      std::string what;
+      words >> name >> what;
+      if (name == "error" || name.empty()) continue;
+      if (name == "assumption") {
+        assumptions = true;
+        continue;
+      }
+      EXPECT_FALSE(what.empty()) << line;
+      EXPECT_EQ(assumptions, pages_in("assumptions").contains(name)) << line;
+      names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, explain_topics());
   }
 }
 

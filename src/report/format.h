@@ -1,7 +1,6 @@
 #pragma once
 // Quantities as people read them: SI prefixes, three to four significant digits, never a rounded-up
-// prefix
-// (`1.00 ms`, not `1000 us`). Plain ASCII.
+// prefix (`1.00 ms`, not `1000 us`); `-` for what is not finite. Plain ASCII.
 
 #include <cstdint>
 #include <string>

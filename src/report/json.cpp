@@ -91,6 +91,7 @@ Json to_json(const NodeTime& time, const std::vector<Node>& nodes) {
   put(out, "memory_s", time.memory_s);
   put(out, "limiter", time.limiter);
   put(out, "operational_intensity", time.operational_intensity);
+  out["traffic_bytes"] = time.traffic_bytes;
   return out;
 }
 
@@ -136,8 +137,9 @@ Json objects_of(const std::vector<Value>& values) {
   return list;
 }
 
+/// Plain ASCII, so that a terminal obeys nothing in it.
 std::string text_of(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

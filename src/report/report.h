@@ -21,7 +21,7 @@ struct Validation {
   double max_abs_error = 0;
   double max_rel_error = 0;                      // of the tolerance's scale
   double worst_tolerance_share = 0;              // largest error / tolerance; above 1: failed
-  std::string worst_place = {};                  // `y[0, 3]: expected 1.5, got 1.25`
+  std::string worst_place = {};                  // where that is: `y[0, 3]: expected 1.5, got 1.25`
   double tolerance_factor = 0;                   // c of the tolerance rule
   std::map<std::string, int64_t> bindings = {};  // of the small program, when two-trace
   int64_t seeds = 0;
@@ -35,6 +35,14 @@ struct DataDependent {
   int64_t min = 0;
   int64_t example = 0;
   int64_t max = 0;
+  bool example_known = true;  // else `example` is the maximum
+};
+
+/// Bytes read and written at least, where they depend on data.
+struct LeastTraffic {
+  int64_t inputs = 0;
+  int64_t params = 0;
+  int64_t outputs = 0;
 };
 
 struct Totals {
@@ -47,6 +55,7 @@ struct Totals {
   int64_t bytes_read_params = 0;
   int64_t bytes_written_outputs = 0;
   std::optional<DataDependent> data_dependent = {};  // of all reads together
+  std::optional<LeastTraffic> least = {};            // absent: the bytes above, which are exact
   bool exact = true;
 };
 
@@ -74,6 +83,7 @@ struct NodeTime {
   double memory_s = 0;
   std::string limiter = {};
   std::optional<double> operational_intensity = {};  // flop/byte at DRAM
+  int64_t traffic_bytes = 0;                         // that the time belongs to: the least
 };
 
 struct Bound {

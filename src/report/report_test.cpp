@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/printable.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -112,9 +113,9 @@ Report small_report() {
               bound("h100-sxm", "fused", 3.0e-6, 1.4e-6, 4718592, {"tf32-allowed"}),
               bound("a6000", "unfused", 5.2e-6, 7.5e-6, 5767168, {}),
               bound("a6000", "fused", 5.2e-6, 6.1e-6, 4718592, {})};
-  r.bounds[0].node_times = {{0, 2.1e-6, 2.1e-6, 1.41e-6, "vector", 28.4},
-                            {1, 1.6e-7, 0, 1.6e-7, "memory", 0.0},
-                            {2, 8.4e-7, 8.4e-7, 1.6e-7, "vector", std::nullopt}};
+  r.bounds[0].node_times = {{0, 2.1e-6, 2.1e-6, 1.41e-6, "vector", 28.4, 4718592},
+                            {1, 1.6e-7, 0, 1.6e-7, "memory", 0.0, 524288},
+                            {2, 8.4e-7, 8.4e-7, 1.6e-7, "vector", std::nullopt, 524288}};
   r.arch_names = {{"h100-sxm", "NVIDIA H100 SXM"}, {"a6000", "NVIDIA RTX A6000"}};
   r.warnings = {"forward() has one more argument, left at its default"};
   r.timings_s = {.trace = 1.5, .validate = 2.25, .lift = 0.125, .bound = 0.0625};
@@ -135,13 +136,15 @@ Report deep_report() {
                        .bytes_in = 999,
                        .bytes_out = 1});
     const double time = 3.1e-6 * static_cast<double>(i + 1) / 465;
-    r.bounds[0].node_times.push_back({i, time, 0, time, "memory", std::nullopt});
+    r.bounds[0].node_times.push_back(
+        {i, time, 0, time, "memory", std::nullopt, i < 25 ? 1000 : 600});
   }
 
   r.validation = {};
   r.validation.reason = "--no-validate";
   r.warnings = {"validation skipped: --no-validate"};
   r.totals.data_dependent = DataDependent{1024, 4096, 1048576};
+  r.totals.least = LeastTraffic{512, 512, 262144};
   r.totals.exact = false;
   return r;
 }
@@ -244,6 +247,23 @@ TEST(ReportText, EmptyReport) {
 
 TEST(ReportText, NamesCannotBreakTheLayout) {
   Report r = small_report();
+  const std::string hostile =
+      "\x1b[2J\xc2\x9b"
+      "1m\xe2\x80\xae\x9b\x07";
+  r.source += hostile;
+  r.program += hostile;
+  r.mode += hostile;
+  r.dims[0].name += hostile;
+  r.nodes[0].at = "net" + hostile + ".py:1";
+  r.nodes[2].module = hostile;
+  r.validation.worst_place = hostile;
+  r.validation.reason = hostile;
+  r.validation.notes = {hostile};
+  r.validation.bindings[hostile] = 3;
+  r.arch_names["h100-sxm"] = hostile;
+  for (Bound& b : r.bounds) {
+    if (b.arch == "a6000") b.arch = hostile;
+  }
   r.nodes[0].op = "a\nb\tc\x1b[31m";
   r.nodes[0].module = "sch\xc3\xb6n.\xe5\xb1\xa4";
   r.warnings = {"two\nlines \x1b[2J"};
@@ -251,6 +271,74 @@ TEST(ReportText, NamesCannotBreakTheLayout) {
   expect_fits(text, 100);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_NE(text.find("a b c"), std::string::npos);
+  EXPECT_EQ(text, printable(text));
+  r.validation.status = "failed";
+  for (const std::string& other : {render_text(r), render_compare(r)}) {
+    EXPECT_EQ(other, printable(other));
+  }
+  std::string painted = render_text(r, {.colour = true});
+  for (size_t at; (at = painted.find("\x1b[")) != std::string::npos;) {
+    const size_t end = painted.find('m', at);
+    ASSERT_LE(end - at, 6U) << "a colour of ours";
+    painted.erase(at, end - at + 1);
+  }
+  EXPECT_EQ(painted, render_text(r));
+  Inverse i = small_inverse();
+  i.source += hostile;
+  i.machines[0].arch = i.machines[3].arch = i.machines[3].error = hostile;
+  EXPECT_EQ(render_text(i), printable(render_text(i)));
+  const std::string json = render_json(r);
+  EXPECT_EQ(json, printable(json));
+  EXPECT_EQ(nlohmann::json::parse(json).at("mode").get<std::string>().substr(0, 4 + 4),
+            "eval\x1b[2J");
+}
+
+TEST(ReportText, ValidationNamesTheWorstPlacesOwnError) {
+  Report r = small_report();
+  EXPECT_NE(render_text(r).find("nearest to its tolerance: y[0, 3]: expected 1.5, got 1.5000002, "
+                                "0.031 of its tolerance"),
+            std::string::npos);
+  // An integer differs: no number says how far, and the floats' errors lie elsewhere.
+  r.validation.status = "failed";
+  r.validation.worst_tolerance_share = std::numeric_limits<double>::infinity();
+  r.validation.worst_place = "n[7]: expected 45, got -128";
+  const std::string text = render_text(r, {.width = 100});
+  EXPECT_NE(text.find("worst: n[7]: expected 45, got -128, which must be equal"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find(" inf"), std::string::npos) << text;
+  r.validation = passed();
+  r.validation.max_abs_error = r.validation.max_rel_error = r.validation.worst_tolerance_share = 0;
+  r.validation.worst_place = "";
+  EXPECT_NE(render_text(r).find("; all values are equal"), std::string::npos);
+}
+
+TEST(ReportText, BytesAreThoseThatTheTimesBelongTo) {
+  Report r = small_report();
+  r.bounds.resize(2);
+  r.bounds[0].node_times[0].traffic_bytes = 2000;
+  r.totals.data_dependent = DataDependent{2000, 4456448, 4718592};
+  r.totals.least = LeastTraffic{1000, 1000, 262144};
+  const std::string text = render_text(r);
+  EXPECT_NE(text.find("compulsory traffic     264.1 kB: 1 kB inputs, 1 kB parameters, 262.1 kB"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("at least 2 kB"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 kB    4.719 MB  2.1 us"), std::string::npos) << text;
+  // An example that is not known is not shown.
+  r.totals.data_dependent->example_known = false;
+  const std::string unknown = render_text(r);
+  EXPECT_EQ(unknown.find("example"), std::string::npos) << unknown;
+}
+
+TEST(ReportText, AdviceNamesTheWayToEmulatedFp32) {
+  Report r = small_report();
+  EXPECT_EQ(render_text(r).find("--strict"), std::string::npos);
+  for (Bound& b : r.bounds) b.assumptions.push_back("no-fp32-emulation");
+  EXPECT_NE(render_text(r).find("`--strict`"), std::string::npos);
+  for (Bound& b : r.bounds) b.precision = "fp32";
+  const std::string fp32 = render_text(r);
+  EXPECT_NE(fp32.find("`--strict`"), std::string::npos);
+  EXPECT_EQ(fp32.find("`--precision"), std::string::npos);
 }
 
 TEST(ReportJson, Report) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace solar::report {
 namespace {
 
@@ -24,20 +26,17 @@ std::string cut(const std::string& text, size_t width) {
   return text.substr(0, byte_of(text, kept)) + std::string(kCut);
 }
 
-/// Control characters would break the layout.
-std::string plain(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }, ' ');
-  return text;
-}
-
 std::string without_trailing_blanks(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }
 
 }  // namespace
+
+void Table::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable_line(cell);
+  rows_.push_back(std::move(cells));
+}
 
 size_t columns_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
@@ -82,7 +81,7 @@ std::vector<std::string> Table::lines(size_t width) const {
     std::string line;
     for (size_t c = 0; c < columns_.size(); ++c) {
       if (wide[c] == 0) continue;
-      const std::string text = cut(plain(cell(c)), wide[c]);
+      const std::string text = cut(cell(c), wide[c]);
       const std::string blanks(wide[c] - std::min(wide[c], columns_of(text)), ' ');
       line += std::string(kGap) + (columns_[c].right ? blanks + text : text + blanks);
     }
@@ -100,12 +99,12 @@ std::string Table::render(size_t width) const {
 }
 
 std::string paragraph(std::string_view first, std::string_view text, size_t width, size_t indent) {
-  std::string result = plain(std::string(first));
-  size_t column = columns_of(first);
+  std::string result = printable_line(first);
+  size_t column = columns_of(result);
   bool word_before = false;
   while (!text.empty()) {
     const size_t end = std::min(text.find_first_of(" \n\t\r"), text.size());
-    const std::string word = plain(std::string(text.substr(0, end)));
+    const std::string word = printable(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;
     const size_t blanks = word_before ? 1 : 0;

@@ -1,5 +1,6 @@
 #pragma once
 // Text in columns, and paragraphs, that fit a width. Widths are counted in code points of UTF-8.
+// What is put in comes out printable.
 
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> cells);
   /// Lines of at most `width` columns, indented by two, if the columns can shrink and go that far.
   /// Empty columns are left out. No rows: empty.
   std::string render(size_t width) const;

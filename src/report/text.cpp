@@ -25,8 +25,7 @@ std::string sentence(const ArchBounds& a, const Style& style) {
     text += fmt::format("{}{} operator by operator (mostly {})", text.empty() ? "at least " : ", ",
                         time_text(a.unfused->time_s), limited_by(a.unfused->limiter));
   }
-  std::string line = paragraph(a.arch + ": ", text, style.width(), 2);
-  return line.replace(0, a.arch.size(), style.paint(Tone::Heading, a.arch));
+  return style.titled(Tone::Heading, a.arch, text);
 }
 
 std::string useful_text(const Totals& t) {
@@ -55,6 +54,16 @@ std::string dims_text(const std::vector<Dim>& dims) {
   return text;
 }
 
+std::string reads_text(const DataDependent& d) {
+  const auto bytes = [](int64_t count) { return bytes_text(static_cast<double>(count)); };
+  const std::string example =
+      d.example_known ? fmt::format("{} at the example inputs, ", bytes(d.example)) : "";
+  return fmt::format(
+      "inputs and parameters together: at least {}, which all traffic and times here take, {}at "
+      "most {}",
+      bytes(d.min), example, bytes(d.max));
+}
+
 std::string totals_text(const Report& report, const std::vector<ArchBounds>& archs,
                         const Style& style) {
   const Totals& t = report.totals;
@@ -68,18 +77,16 @@ std::string totals_text(const Report& report, const std::vector<ArchBounds>& arc
   field("other arithmetic", fmt::format("{} elementwise, {} special functions (not in the bounds)",
                                         count_text(static_cast<double>(t.elementwise_ops)),
                                         count_text(static_cast<double>(t.special_ops))));
-  const double inputs = static_cast<double>(t.bytes_read_inputs);
-  const double params = static_cast<double>(t.bytes_read_params);
-  const double outputs = static_cast<double>(t.bytes_written_outputs);
+  const LeastTraffic least = t.least.value_or(
+      LeastTraffic{t.bytes_read_inputs, t.bytes_read_params, t.bytes_written_outputs});
+  const double inputs = static_cast<double>(least.inputs);
+  const double params = static_cast<double>(least.params);
+  const double outputs = static_cast<double>(least.outputs);
   field("compulsory traffic", fmt::format("{}: {} inputs, {} parameters, {} outputs",
                                           bytes_text(inputs + params + outputs), bytes_text(inputs),
                                           bytes_text(params), bytes_text(outputs)));
   if (const auto& d = t.data_dependent) {
-    field("data-dependent reads",
-          fmt::format("{} to {} in all, {} at the example inputs; bounds use the least",
-                      bytes_text(static_cast<double>(d->min)),
-                      bytes_text(static_cast<double>(d->max)),
-                      bytes_text(static_cast<double>(d->example))));
+    field("data-dependent reads", reads_text(*d));
   }
   if (!archs.empty() && archs.front().fused != nullptr &&
       archs.front().fused->operational_intensity) {
@@ -98,6 +105,18 @@ std::string place_of(const Node& node) {
   return node.module.empty() ? at : fmt::format("{} {}", at, node.module);
 }
 
+/// Whether some operator moves other bytes at the example inputs than its time is for.
+bool example_differs(const Report& report, const Bound& unfused) {
+  const auto& d = report.totals.data_dependent;
+  if (d && !d->example_known) return false;
+  return std::any_of(unfused.node_times.begin(), unfused.node_times.end(),
+                     [&](const NodeTime& time) {
+                       if (time.node >= report.nodes.size()) return false;
+                       const Node& node = report.nodes[time.node];
+                       return time.traffic_bytes - node.bytes_in != node.bytes_out;
+                     });
+}
+
 std::string nodes_text(const Report& report, const ArchBounds& a, const Style& style) {
   if (a.unfused == nullptr || a.unfused->node_times.empty()) return "";
   std::vector<const NodeTime*> order;
@@ -111,6 +130,7 @@ std::string nodes_text(const Report& report, const ArchBounds& a, const Style& s
                {.title = "place", .shrinks_to = 10, .may_go = true},
                {.title = "MACs", .right = true, .may_go = true},
                {.title = "bytes", .right = true, .may_go = true},
+               {.title = "at example", .right = true, .may_go = true},
                {.title = "time", .right = true},
                {.title = "share", .right = true},
                {.title = "limiter"}});
@@ -118,26 +138,32 @@ std::string nodes_text(const Report& report, const ArchBounds& a, const Style& s
   const auto share = [&](double time) { return whole > 0 ? percent_text(time / whole) : ""; };
   double macs = 0;
   double bytes = 0;
+  double example = 0;
   double seconds = 0;
+  const bool examples = example_differs(report, *a.unfused);
+  const auto example_text = [&](double count) { return examples ? bytes_text(count) : ""; };
   for (size_t i = 0; i < order.size(); ++i) {
     const NodeTime& time = *order[i];
     const Node& node = report.nodes[time.node];
     const double node_macs = static_cast<double>(node.macs_useful);
-    const double node_bytes =
+    const double node_bytes = static_cast<double>(time.traffic_bytes);
+    const double node_example =
         static_cast<double>(node.bytes_in) + static_cast<double>(node.bytes_out);
     if (i < shown) {
       table.row({node.op, place_of(node), node.macs_useful == 0 ? "-" : macs_text(node_macs),
-                 bytes_text(node_bytes), time_text(time.time_s), share(time.time_s), time.limiter});
+                 bytes_text(node_bytes), example_text(node_example), time_text(time.time_s),
+                 share(time.time_s), time.limiter});
     } else {
       macs += node_macs;
       bytes += node_bytes;
+      example += node_example;
       seconds += time.time_s;
     }
   }
   if (shown < order.size()) {
     table.row({fmt::format("{} others", order.size() - shown), "",
-               macs == 0 ? "-" : macs_text(macs), bytes_text(bytes), time_text(seconds),
-               share(seconds), ""});
+               macs == 0 ? "-" : macs_text(macs), bytes_text(bytes), example_text(example),
+               time_text(seconds), share(seconds), ""});
   }
   return style.heading(fmt::format("operator by operator on {}", a.arch)) +
          table.render(style.width()) + "\n";

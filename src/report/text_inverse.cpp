@@ -95,12 +95,9 @@ std::string render_text(const Inverse& inverse, const TextOptions& options) {
   const Style style(options);
   std::string rate;
   if (inverse.target_s > 0) rate = fmt::format(" ({})", si_text(1 / inverse.target_s, "Hz"));
-  std::string text = paragraph(inverse.source + ": ",
-                               fmt::format("{} in {}{} needs at least, fused:", inverse.program,
-                                           time_text(inverse.target_s), rate),
-                               style.width(), 2);
-  const size_t source = inverse.source.size();
-  text.replace(0, source, style.paint(Tone::Heading, text.substr(0, source)));
+  std::string text = style.titled(Tone::Heading, inverse.source,
+                                  fmt::format("{} in {}{} needs at least, fused:", inverse.program,
+                                              time_text(inverse.target_s), rate));
   text += need_text(inverse, style);
   text += validation_text(inverse.validation, style);
   text += assumptions_text(inverse.assumptions, style);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/printable.h"
 #include "report/format.h"
 #include "report/table.h"
 
@@ -64,13 +66,31 @@ std::string comparison(const Validation& v) {
                                             : v.method;
   text += fmt::format(", {} {}", v.seeds, v.seeds == 1 ? "run" : "runs");
   if (!v.distributions.empty()) text += fmt::format(" ({})", fmt::join(v.distributions, ", "));
-  text += fmt::format("; largest error {} absolute, {} relative", small_text(v.max_abs_error),
-                      small_text(v.max_rel_error));
-  if (v.tolerance_factor > 0) {
-    text += fmt::format(", {} of the tolerance (c = {})", small_text(v.worst_tolerance_share),
-                        small_text(v.tolerance_factor));
+  if (v.max_abs_error > 0) {
+    text += fmt::format(
+        "; largest error {} absolute, {} relative to the value or its output's root mean square",
+        small_text(v.max_abs_error), small_text(v.max_rel_error));
+  } else if (v.worst_tolerance_share == 0) {
+    text += "; all values are equal";
   }
   return text;
+}
+
+/// The worst place and its own error, which need not be the largest one.
+std::string worst_text(const Validation& v, const Style& style) {
+  if (v.worst_place.empty() || v.worst_tolerance_share == 0) return "";
+  std::string text = v.worst_place;
+  if (!std::isfinite(v.worst_tolerance_share)) {
+    text += ", which must be equal";
+  } else {
+    text += fmt::format(", {} of its tolerance", small_text(v.worst_tolerance_share));
+    if (v.tolerance_factor > 0) {
+      text += fmt::format(" (c = {} times the rounding error that its sums may have)",
+                          small_text(v.tolerance_factor));
+    }
+  }
+  return paragraph(v.worst_tolerance_share > 1 ? "  worst: " : "  nearest to its tolerance: ", text,
+                   style.width(), 4);
 }
 
 std::string bindings_text(const Validation& v) {
@@ -95,6 +115,16 @@ std::string Style::paint(Tone tone, std::string_view text) const {
   return colour_ ? fmt::format("{}{}\x1b[0m", code(tone), text) : std::string(text);
 }
 
+std::string Style::heading(std::string_view text) const {
+  return paint(Tone::Heading, printable_line(text)) + "\n";
+}
+
+std::string Style::titled(Tone tone, std::string_view name, std::string_view text) const {
+  const std::string shown = printable_line(name);
+  std::string result = paragraph(shown + ": ", text, width_, 2);
+  return result.replace(0, shown.size(), paint(tone, shown));
+}
+
 std::vector<ArchBounds> by_arch(const Report& report) {
   std::vector<ArchBounds> result;
   for (const Bound& bound : report.bounds) {
@@ -114,22 +144,17 @@ std::string limited_by(std::string_view limiter) {
 std::string validation_text(const Validation& v, const Style& style) {
   std::string text;
   const auto loud = [&](Tone tone, const std::string& title, const std::string& body) {
-    text = paragraph(title + ": ", body, style.width(), 2);
-    text.replace(0, title.size(), style.paint(tone, title));
+    text = style.titled(tone, title, body);
   };
   if (v.status == "passed") {
     loud(Tone::Good, "validated", comparison(v));
-    if (!v.worst_place.empty() && v.max_abs_error > 0) {
-      text += paragraph("  worst at ", v.worst_place, style.width(), 4);
-    }
+    text += worst_text(v, style);
   } else if (v.status == "failed") {
     loud(Tone::Failure, "VALIDATION FAILED",
          fmt::format("{}. What follows describes a program that does not do what the source does.",
                      v.reason.empty() ? "the results differ from the original's" : v.reason));
     if (v.seeds > 0) text += paragraph("  compared ", comparison(v), style.width(), 4);
-    if (!v.worst_place.empty()) {
-      text += paragraph("  worst at ", v.worst_place, style.width(), 4);
-    }
+    text += worst_text(v, style);
   } else {
     loud(Tone::Warning, "NOT VALIDATED",
          fmt::format("{}. What follows holds only if the program means what its source does.",
@@ -148,9 +173,7 @@ std::string warnings_text(const std::vector<std::string>& warnings, const Style&
     if (warning.starts_with("validation failed:") || warning.starts_with("validation skipped:")) {
       continue;
     }
-    std::string line = paragraph("warning: ", warning, style.width(), 2);
-    line.replace(0, 8, style.paint(Tone::Warning, "warning:"));
-    text += line;
+    text += style.titled(Tone::Warning, "warning", warning);
   }
   return text;
 }
@@ -196,9 +219,7 @@ std::string title_text(const Report& report, const Style& style) {
     text += fmt::format(", precision {}", bound.precision);
     if (bound.strict) text += ", strict";
   }
-  std::string title = paragraph(report.source + ": ", text, style.width(), 2);
-  const size_t source = report.source.size();
-  return title.replace(0, source, style.paint(Tone::Heading, title.substr(0, source)));
+  return style.titled(Tone::Heading, report.source, text);
 }
 
 }  // namespace solar::report

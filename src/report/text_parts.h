@@ -19,7 +19,10 @@ class Style {
   size_t width() const { return width_; }
   /// The text in the tone's colour, or plain. Not for text that is padded afterwards.
   std::string paint(Tone tone, std::string_view text) const;
-  std::string heading(std::string_view text) const { return paint(Tone::Heading, text) + "\n"; }
+  /// A line of its own.
+  std::string heading(std::string_view text) const;
+  /// A paragraph that starts with `name`, in the tone's colour, and `: `.
+  std::string titled(Tone tone, std::string_view name, std::string_view text) const;
 
  private:
   size_t width_;

@@ -49,8 +49,8 @@ struct MachineFactor {
 struct Inverse {
   Seconds target = {};
   Need need = {};
-  std::vector<std::string> assumptions = {};
-  std::vector<MachineFactor> machines = {};  // in the given order
+  std::vector<std::string> assumptions = {};  // of the need and of all factors
+  std::vector<MachineFactor> machines = {};   // in the given order
 };
 
 /// Failure: a target that is not positive and finite (Usage), counts that overflow. A machine

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +50,10 @@ TEST(InverseRoofline, FactorsAreHaveOverNeed) {
   ASSERT_EQ(result.machines.size(), 1U);
   const MachineFactor& factor = result.machines[0];
   EXPECT_EQ(factor.machine, "round");
+  // The table uses the machine's peaks, and operator by operator.
+  for (const char* used : {"datasheet-peaks", "no-fusion", "tf32-allowed", "no-fp32-emulation"}) {
+    EXPECT_EQ(std::count(result.assumptions.begin(), result.assumptions.end(), used), 1) << used;
+  }
   EXPECT_DOUBLE_EQ(*factor.tensor, 0.25);  // 1 s tf32 + 1 s bf16
   EXPECT_DOUBLE_EQ(*factor.vector, 0.25);  // 2 s
   EXPECT_DOUBLE_EQ(*factor.bandwidth, 0.5);

@@ -128,11 +128,16 @@ struct Choice {
 
 Choice choose_fp32(const Machine& machine, const Policy& policy, Choice choice) {
   choice.candidate = {machine.fastest(NumberFormat::Fp32)};
-  if (!policy.strict || !policy.split_fp32) return choice;
-  const Candidate plain = choice.candidate;
-  choice.candidate = faster(choice.candidate, {machine.fastest(NumberFormat::Tf32), 3});
-  choice.candidate = faster(choice.candidate, {machine.fastest(NumberFormat::Bf16), 3});
-  if (choice.candidate.rate != plain.rate) choice.assumption = "fp32-as-split-products";
+  if (policy.strict && !policy.split_fp32) return choice;
+  Candidate split = faster(choice.candidate, {machine.fastest(NumberFormat::Tf32), 3});
+  split = faster(split, {machine.fastest(NumberFormat::Bf16), 3});
+  if (split.rate == choice.candidate.rate) return choice;
+  if (policy.strict) {
+    choice.candidate = split;
+    choice.assumption = "fp32-as-split-products";
+  } else if (choice.candidate.rate != nullptr) {
+    choice.assumption = "no-fp32-emulation";
+  }
   return choice;
 }
 

@@ -38,10 +38,11 @@ struct ChosenRate {
 
 /// The rate of MACs on elements of `type`. As written, f32 convolutions use TF32 where the machine
 /// has it, f32 matmuls fp32. Strict: maximum clocks, and fp32 at max(fp32, tf32/3, bf16/3), the
-/// rate of split products. Types without a rate of their own: integers wider than 8 bits and bool
-/// take the faster of int8 and fp32, which no implementation exceeds (assumption
-/// `integer-upper-rate`), i4 takes int8 where there is no int4. A missing rate is a MissingRate
-/// error that names the choices.
+/// rate of split products (assumption `fp32-as-split-products`); where it is not strict and those
+/// would be faster, `no-fp32-emulation` says so. Types without a rate of their own: integers wider
+/// than 8 bits and bool take the faster of int8 and fp32, which no implementation exceeds
+/// (assumption `integer-upper-rate`), i4 takes int8 where there is no int4. A missing rate is a
+/// MissingRate error that names the choices.
 Result<ChosenRate> rate_of(ir::ElementType type, bool convolution, const arch::Machine& machine,
                            const Policy& policy);
 

@@ -31,7 +31,7 @@ TEST(Rates, AsWrittenFollowsTheType) {
   const ChosenRate f32 = chosen(ElementType::F32, false, machine);
   EXPECT_EQ(f32.unit, UnitClass::Vector);
   EXPECT_DOUBLE_EQ(f32.rate.value, 1e12);
-  EXPECT_EQ(f32.assumptions, Strings{});
+  EXPECT_EQ(f32.assumptions, Strings{"no-fp32-emulation"});
   const ChosenRate bf16 = chosen(ElementType::BF16, true, machine);
   EXPECT_EQ(bf16.unit, UnitClass::Tensor);
   EXPECT_DOUBLE_EQ(bf16.rate.value, 16e12);
@@ -46,11 +46,29 @@ TEST(Rates, ConvolutionsUseTf32WhereThereIsSuch) {
   EXPECT_EQ(tf32.assumptions, Strings{"tf32-allowed"});
   const ChosenRate fp32 = chosen(ElementType::F32, true, plain_machine());
   EXPECT_EQ(fp32.format, NumberFormat::Fp32);
-  EXPECT_EQ(fp32.assumptions, Strings{});
+  EXPECT_EQ(fp32.assumptions, Strings{"no-fp32-emulation"});
   EXPECT_EQ(chosen(ElementType::F32, false, round_machine(), {.tf32_matmul = true}).format,
             NumberFormat::Tf32);
   EXPECT_EQ(chosen(ElementType::F32, true, round_machine(), {.precision = Precision::Fp32}).format,
             NumberFormat::Fp32);
+}
+
+TEST(Rates, EmulationOfFp32IsAnAssumptionOnlyWhereItWouldBeFaster) {
+  const Policy fp32{.precision = Precision::Fp32};
+  EXPECT_EQ(chosen(ElementType::F32, true, round_machine(), fp32).assumptions,
+            Strings{"no-fp32-emulation"});
+  arch::Machine slow = round_machine();  // tensor units at most three times the fp32 rate
+  std::erase_if(slow.rates, [](const arch::Rate& rate) {
+    return rate.format == NumberFormat::Tf32 || rate.format == NumberFormat::Bf16;
+  });
+  EXPECT_EQ(chosen(ElementType::F32, false, slow).assumptions, Strings{});
+  slow.rates.push_back({NumberFormat::Bf16, UnitClass::Tensor, {3e12}, false});
+  EXPECT_EQ(chosen(ElementType::F32, false, slow).assumptions, Strings{});
+  slow.rates.back().peak = {3.1e12};
+  EXPECT_EQ(chosen(ElementType::F32, false, slow).assumptions, Strings{"no-fp32-emulation"});
+  // A strict bound takes the emulation, or is the lower one without it.
+  const Policy unsplit{.strict = true, .split_fp32 = false};
+  EXPECT_EQ(chosen(ElementType::F32, false, round_machine(), unsplit).assumptions, Strings{});
 }
 
 TEST(Rates, DoublePrecisionTakesTheFasterUnits) {
@@ -84,7 +102,7 @@ TEST(Rates, UncertainValuesAreAssumptions) {
   machine.rates.back().uncertain = true;
   machine.uncertain = {"clock.max", "dram.bandwidth"};
   EXPECT_EQ(chosen(ElementType::F32, false, machine).assumptions,
-            Strings{"uncertain-peak.vector.fp32"});
+            (Strings{"no-fp32-emulation", "uncertain-peak.vector.fp32"}));
   EXPECT_EQ(chosen(ElementType::BF16, false, machine, {.strict = true}).assumptions,
             Strings{"uncertain-clock.max"});
   EXPECT_EQ(bandwidth_of(machine, {}).assumptions, Strings{"uncertain-dram.bandwidth"});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace solar::roofline {
 
@@ -30,6 +31,14 @@ Diagnostic overflow(std::string_view what) {
   Diagnostic diagnostic{.kind = DiagnosticKind::CountOverflow};
   diagnostic.message = fmt::format("the number of {} does not fit 64 bits", what);
   diagnostic.hint = "bind smaller dims";
+  return diagnostic;
+}
+
+Diagnostic endless(const Machine& machine) {
+  Diagnostic diagnostic{.kind = DiagnosticKind::ArchUnit};
+  diagnostic.message =
+      fmt::format("the rates of `{}` are so low that times are not finite", machine.id);
+  diagnostic.hint = "`solar arch show` prints them";
   return diagnostic;
 }
 
@@ -60,6 +69,7 @@ Result<Priced> price(const Work& work, const Machine& machine, const Policy& pol
   }
   time.compute = std::max(time.tensor, time.vector);
   time.total = std::max(time.compute, time.memory);
+  if (!std::isfinite(time.total.value)) return endless(machine);
   if (time.memory < time.compute) {
     time.limiter = time.tensor >= time.vector ? Limiter::Tensor : Limiter::Vector;
   }

@@ -37,9 +37,11 @@ TEST(Roofline, OneOperator) {
   EXPECT_EQ(result.unfused.time.total, time.total);
   EXPECT_EQ(result.operators.size(), 1U);
   EXPECT_EQ(result.fused.assumptions,
-            (Strings{"as-written-graph", "classical-products", "cold-cache", "datasheet-peaks"}));
-  EXPECT_EQ(result.unfused.assumptions, (Strings{"as-written-graph", "classical-products",
-                                                 "cold-cache", "no-fusion", "datasheet-peaks"}));
+            (Strings{"as-written-graph", "classical-products", "cold-cache", "datasheet-peaks",
+                     "no-fp32-emulation"}));
+  EXPECT_EQ(result.unfused.assumptions,
+            (Strings{"as-written-graph", "classical-products", "cold-cache", "no-fusion",
+                     "datasheet-peaks", "no-fp32-emulation"}));
 }
 
 TEST(Roofline, TypesOfOneClassAddUpAndClassesOverlap) {
@@ -111,6 +113,15 @@ TEST(Roofline, StrictLeavesFp32WhereItIsFaster) {
   const Bounds split = bound({alone}, alone, round_machine(), {.strict = true});
   EXPECT_DOUBLE_EQ(split.fused.time.compute.value, 3);
   EXPECT_EQ(split.fused.assumptions.back(), "fp32-as-split-products");
+}
+
+TEST(Roofline, ATimeThatIsNotFiniteIsAnError) {
+  arch::Machine machine = round_machine();
+  machine.dram_bandwidth = {1e-308};
+  const Work work{{}, {kTera}};
+  const auto result = bounds(std::vector<Work>{work}, work, machine, {});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().front().kind, DiagnosticKind::ArchUnit);
 }
 
 TEST(Roofline, NothingToDoTakesNoTime) {

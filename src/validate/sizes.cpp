@@ -22,7 +22,7 @@ bool fits_full(const ir::VerifiedProgram& program, const Options& options) {
 }
 
 std::string predicted_text(const ir::VerifiedProgram& program) {
-  return fmt::format("{:.1f} GiB and {:.1f} Gpoints",
+  return fmt::format("{:.3g} GiB and {:.3g} Gpoints",
                      static_cast<double>(predicted_peak(program)) / 0x1p30,
                      static_cast<double>(exec::estimate_points(program)) / 1e9);
 }

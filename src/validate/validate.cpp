@@ -201,9 +201,10 @@ Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::Sourc
   Outcome outcome;
   if (smalls.size() < 2) {
     outcome.reason = fmt::format(
-        "too large to run at full size ({} predicted), and no two small sizes of it are the "
-        "same program: {}",
-        predicted_text(*traced.program), search.last_reason());
+        "too large to run at full size ({} predicted; `--memory-limit` is {:.3g} GiB), and no two "
+        "small sizes of it are the same program: {}",
+        predicted_text(*traced.program), static_cast<double>(options.full_bytes) / 0x1p30,
+        search.last_reason());
     return outcome;
   }
   outcome.method = "two-trace";

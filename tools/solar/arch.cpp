@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "arch/library.h"
 #include "command.h"
 #include "roofline/summary.h"
@@ -15,7 +17,7 @@ int list() {
   for (const std::string& name : *names) {
     const auto machine = arch::load(name, env.arch_library());
     if (!machine) return report(machine.error());
-    fmt::print("{:<16} {}\n", name, machine->name);
+    say(fmt::format("{:<16} {}\n", name, machine->name));
   }
   return kDone;
 }
@@ -24,18 +26,20 @@ int show(const std::string& name) {
   if (const auto root = environment().check_root(); !root) return report(root.error());
   const auto machine = arch::load(name, environment().arch_library());
   if (!machine) return report(machine.error());
-  fmt::print("{}", roofline::summary(*machine));
+  say(roofline::summary(*machine));
   return kDone;
 }
 
-int check(const std::string& name) {
-  if (const auto root = environment().check_root(); !root) return report(root.error());
-  const Diagnostics problems = arch::check(name, environment().arch_library());
-  if (problems.empty()) {
-    fmt::print("{}: ok\n", name);
-    return kDone;
+int check(const std::vector<std::string>& names) {
+  const driver::Environment env = environment();
+  if (const auto root = env.check_root(); !root) return report(root.error());
+  int code = kDone;
+  for (const std::string& name : names) {
+    const Diagnostics problems = arch::check(name, env.arch_library());
+    if (problems.empty()) say(fmt::format("{}: ok\n", name));
+    code = std::max(code, problems.empty() ? static_cast<int>(kDone) : report(problems));
   }
-  return report(problems);
+  return code;
 }
 
 }  // namespace
@@ -50,9 +54,10 @@ void add_arch(CLI::App& app, Run& run) {
       command->add_subcommand("show", "rates, ridge points, memory of one architecture");
   show_command->add_option("ARCH", *name, "a name of the library, or a file")->required();
   show_command->callback([&run, name] { run = [name] { return show(*name); }; });
-  auto* check_command = command->add_subcommand("check", "all problems of an architecture file");
-  check_command->add_option("FILE", *name, "a file, or a name of the library")->required();
-  check_command->callback([&run, name] { run = [name] { return check(*name); }; });
+  auto* check_command = command->add_subcommand("check", "all problems of architecture files");
+  auto names = std::make_shared<std::vector<std::string>>();
+  check_command->add_option("FILE", *names, "files, or names of the library")->required();
+  check_command->callback([&run, names] { run = [names] { return check(*names); }; });
 }
 
 }  // namespace solar::cli

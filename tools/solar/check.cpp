@@ -61,9 +61,10 @@ int compare(const std::vector<Verified>& verified, const Check& check,
           outcome->reason.empty() ? "no run could be compared" : outcome->reason;
       code = std::max(code, report(Diagnostics{mismatch(verified[i].path, reason)}));
     } else {
-      fmt::print("{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n",
-                 verified[i].path, check.against, outcome->seeds,
-                 fmt::join(outcome->distributions, ", "), outcome->worst_tolerance_share);
+      say(fmt::format(
+          "{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n",
+          verified[i].path, check.against, outcome->seeds, fmt::join(outcome->distributions, ", "),
+          outcome->worst_tolerance_share));
     }
   }
   return code;
@@ -76,7 +77,8 @@ Diagnostics rebind(const std::string& path, const ir::ast::File& file,
   if (!rebindings) return rebindings.error();
   Diagnostics found = ir::coincidences(*rebindings);
   if (found.empty()) {
-    fmt::print("{}: holds for {} other bindings of its free dims\n", path, rebindings->size());
+    say(fmt::format("{}: holds for {} other bindings of its free dims\n", path,
+                    rebindings->size()));
   }
   return found;
 }
@@ -103,7 +105,7 @@ int check_files(Check& check) {
   }
   if (check.json) {
     fmt::print("{}\n",
-               to_json(problems).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+               to_json(problems).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
     return has_errors(problems) ? kProblem : kDone;
   }
   int code = problems.empty() ? static_cast<int>(kDone) : report(problems);
@@ -111,8 +113,8 @@ int check_files(Check& check) {
     return verified.empty() ? code : std::max(code, compare(verified, check, env));
   }
   for (const Verified& v : verified) {
-    fmt::print("{}: ok, {} statements, {} outputs\n", v.path, v.program->statements.size(),
-               v.program->outputs.size());
+    say(fmt::format("{}: ok, {} statements, {} outputs\n", v.path, v.program->statements.size(),
+                    v.program->outputs.size()));
   }
   return code;
 }

@@ -8,28 +8,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "base/diagnostic_text.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "interrupt.h"
 
 namespace solar::cli {
 namespace {
-
-std::atomic<bool> cancelled = false;
-bool progress_shown = false;
-
-constexpr unsigned kInterruptSeconds = 10;
-
-/// Asks for an orderly end. The second ctrl-C does not wait for it, nor does the program for ever.
-void on_interrupt(int) {
-  if (cancelled.exchange(true)) std::_Exit(kInterrupted);
-  ::alarm(kInterruptSeconds);
-}
-
-void on_alarm(int) { std::_Exit(kInterrupted); }
 
 /// A finite number above 0 and at most `largest`.
 CLI::Validator positive_up_to(double largest, const char* unit) {
@@ -59,6 +48,15 @@ int write_obstacle(const std::string& path, const std::string& folder) {
 void print_error(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+void say(const std::string& text) { fmt::print("{}", printable(text)); }
+
+void say_error(const std::string& text) { print_error(printable(text)); }
+
+Result<Done> write_text(const std::string& path, const std::string& text) {
+  const bool terminal = path == "-" && ::isatty(STDOUT_FILENO) == 1;
+  return write_file(path, terminal ? printable(text) : text);
 }
 
 bool flush_out() {
@@ -106,15 +104,11 @@ void clear_progress() {
 }
 
 driver::Environment environment() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  std::signal(SIGHUP, on_interrupt);
-  std::signal(SIGALRM, on_alarm);
   driver::Environment environment = driver::environment_of_process();
-  environment.cancel = &cancelled;
+  environment.cancel = &interruptions();
   if (::isatty(STDERR_FILENO) == 1) {
     environment.progress = [](const std::string& what) {
-      print_error(fmt::format("\r\x1b[K{} ...", what));
+      print_error(fmt::format("\r\x1b[K{} ...", printable_line(what)));
       progress_shown = true;
     };
   }
@@ -179,10 +173,14 @@ void add_limit_options(CLI::App& command, SourceOptions& options) {
 
 void add_rate_options(CLI::App& command, SourceOptions& options) {
   command.add_option("--precision", options.precision,
-                     "number format of all MACs (default: as written)");
-  command.add_option("--storage", options.storage, "element type in DRAM (default: as written)");
-  command.add_option("--params", options.params, "runtime: weights are inputs");
-  command.add_option("--cache", options.cache, "cold: nothing is on chip at the start");
+                     fmt::format("number format of all MACs: {} (default: as-written)",
+                                 fmt::join(roofline::precision_names(), ", ")));
+  command.add_option("--storage", options.storage,
+                     "element type in DRAM; today only as-written (default)");
+  command.add_option("--params", options.params,
+                     "weights; today only runtime (default): they are inputs");
+  command.add_option("--cache", options.cache,
+                     "today only cold (default): nothing is on chip at the start");
   command.add_flag("--strict", options.strict,
                    "rates that no device exceeds, instead of the datasheet's");
   command.add_option("--json", options.json, "write the report as JSON to a file, or `-`");
@@ -271,9 +269,13 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
 }
 
 int validation_exit(const report::Validation& validation, const SourceOptions& options) {
-  if (validation.status == "failed") return kProblem;
-  if (options.require_validated && validation.status != "passed") return kProblem;
-  return kDone;
+  const bool failed = validation.status == "failed";
+  if (!failed && (!options.require_validated || validation.status == "passed")) return kDone;
+  Diagnostic diagnostic{.kind = DiagnosticKind::ValidationFailed};
+  diagnostic.message = fmt::format(
+      "{}: {}", failed ? "the program does not do what its source does" : "not validated",
+      validation.reason.empty() ? "the results differ" : validation.reason);
+  return report(Diagnostics{diagnostic});
 }
 
 }  // namespace solar::cli

@@ -46,6 +46,11 @@ int usage_error(const std::string& message, const std::string& hint = {});
 
 /// Writes to stderr; where that fails there is nobody to tell.
 void print_error(const std::string& text);
+/// Prints what may hold texts of the user's, as a terminal may show them (base/printable.h).
+void say(const std::string& text);
+void say_error(const std::string& text);
+/// Writes a program's text to a file; likewise where `-` is a terminal.
+Result<Done> write_text(const std::string& path, const std::string& text);
 /// Sends on what was printed to standard output. False after an error was printed.
 bool flush_out();
 
@@ -95,7 +100,7 @@ bool parse_pairs(const std::vector<std::string>& texts, const char* option,
 /// Refuses, before the work, a file that could not be written after it. `-` is standard output.
 Result<Done> check_output_path(const std::string& path);
 
-/// The exit code that a validation status means under the options.
+/// The exit code that a validation status means under the options; says on stderr why it is not 0.
 int validation_exit(const report::Validation& validation, const SourceOptions& options);
 
 }  // namespace solar::cli

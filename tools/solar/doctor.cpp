@@ -10,7 +10,7 @@ namespace solar::cli {
 namespace {
 
 bool line(bool good, const std::string& what, const std::string& detail) {
-  fmt::print("{} {:<14} {}\n", good ? "ok     " : "problem", what, detail);
+  say(fmt::format("{} {:<14} {}\n", good ? "ok     " : "problem", what, detail));
   return good;
 }
 

@@ -1,6 +1,7 @@
 #include "report/explain.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "command.h"
@@ -10,7 +11,9 @@ namespace {
 
 int explain(const std::string& topic) {
   if (topic.empty()) {
-    for (const std::string& known : report::explain_topics()) fmt::print("{}\n", known);
+    const int width = terminal_width(STDOUT_FILENO);
+    fmt::print("{}\n`solar explain NAME` prints the page of one\n",
+               report::explain_list(static_cast<size_t>(width)));
     return kDone;
   }
   const auto page = report::explain_page(topic);

@@ -32,8 +32,7 @@ void tell(const Source& source, const AppliedFix& fix) {
                            : fix.replacement.empty()
                                ? fmt::format("removed `{}`", old)
                                : fmt::format("replaced `{}` by `{}`", old, fix.replacement);
-  print_error(
-      fmt::format("{}:{}:{}: {}: {}\n", source.name, at.line, at.column, what, fix.message));
+  say_error(fmt::format("{}:{}:{}: {}: {}\n", source.name, at.line, at.column, what, fix.message));
 }
 
 int fix_file(const Options& options) {
@@ -50,7 +49,7 @@ int fix_file(const Options& options) {
     left = problems_of(options.path, fixed);
   }
   if (options.to_stdout || fixed != *text) {
-    const auto written = write_file(options.to_stdout ? "-" : options.path, fixed);
+    const auto written = write_text(options.to_stdout ? "-" : options.path, fixed);
     if (!written) return report(written.error());
   }
   return report(left);

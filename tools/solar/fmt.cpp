@@ -23,7 +23,7 @@ int format(const Options& options) {
   if (!file) return report(file.error());
   const std::string formatted = ir::print(*file);
   if (!options.to_stdout && formatted == *text) return kDone;
-  const auto written = write_file(options.to_stdout ? "-" : options.path, formatted);
+  const auto written = write_text(options.to_stdout ? "-" : options.path, formatted);
   return written ? kDone : report(written.error());
 }
 

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <cmath>
-#include <optional>
-
+#include "arch/quantity.h"
 #include "base/file.h"
 #include "command.h"
 #include "report/json.h"
@@ -13,26 +10,19 @@
 namespace solar::cli {
 namespace {
 
-constexpr double kShortest = 1e-15;
-constexpr double kLongest = 1e15;
-
 struct Target {
   std::string time;
   std::string rate;
 };
 
-/// A positive number before one of the units, as a multiple of the unit.
-std::optional<double> with_unit(const std::string& text,
-                                const std::vector<std::pair<std::string, double>>& units) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc{} || !(value > 0) || !std::isfinite(value)) return std::nullopt;
-  std::string unit(parsed.ptr, text.data() + text.size());
-  unit.erase(0, unit.find_first_not_of(' '));
-  for (const auto& [name, factor] : units) {
-    if (unit == name) return value * factor;
+/// The wanted latency in seconds.
+Result<double> seconds_of(const Target& target) {
+  if (target.rate.empty()) {
+    return arch::parse_quantity(target.time, arch::Dimension::Duration, {}, DiagnosticKind::Usage);
   }
-  return std::nullopt;
+  SOLAR_TRY(const double rate, arch::parse_quantity(target.rate, arch::Dimension::Frequency, {},
+                                                    DiagnosticKind::Usage));
+  return 1 / rate;
 }
 
 int inverse(SourceOptions& options, const Target& target) {
@@ -41,23 +31,9 @@ int inverse(SourceOptions& options, const Target& target) {
   if (target.time.empty() == target.rate.empty()) {
     return usage_error("give either a target time or a rate", "--target 2ms, or --rate 500Hz");
   }
-  const auto value =
-      target.rate.empty()
-          ? with_unit(target.time, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}})
-          : with_unit(target.rate, {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}});
-  if (!value) {
-    return target.rate.empty()
-               ? usage_error(fmt::format("`--target {}` is not a positive time", target.time),
-                             "units: s ms us ns")
-               : usage_error(fmt::format("`--rate {}` is not a positive rate", target.rate),
-                             "units: Hz kHz MHz");
-  }
-  const double seconds = target.rate.empty() ? *value : 1 / *value;
-  if (!(seconds >= kShortest && seconds <= kLongest)) {
-    return usage_error(
-        fmt::format("the target must lie between {:g} s and {:g} s", kShortest, kLongest));
-  }
-  const auto found = driver::inverse(options.analyze, seconds, env);
+  const auto seconds = seconds_of(target);
+  if (!seconds) return report(seconds.error());
+  const auto found = driver::inverse(options.analyze, *seconds, env);
   if (!found) return report(found.error());
   clear_progress();
   const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),

@@ -5,32 +5,39 @@
 namespace solar::cli {
 namespace {
 
+/// One number, or the interval where reads depend on data.
+std::string bytes_text(const einsum::ByteRange& bytes) {
+  return bytes.min == bytes.max ? fmt::format("{}", bytes.min.value)
+                                : fmt::format("{} to {}", bytes.min.value, bytes.max.value);
+}
+
 int lift(SourceOptions& options) {
   const driver::Environment env = environment();
   options.no_validate = true;
   if (const int wrong = finish(options, env)) return wrong;
   const auto loaded = driver::load(options.analyze, env);
   if (!loaded) return report(loaded.error());
-  const auto graph = driver::lift(*loaded);
+  const auto graph = driver::lift(*loaded, env.cancel);
   if (!graph) return report(graph.error());
   clear_progress();
   for (const einsum::Operator& op : graph->operators) {
-    fmt::print("{}{}{}\n", op.name, op.at.empty() ? "" : " at " + op.at,
-               op.module.empty() ? "" : " in " + op.module);
+    say(fmt::format("{}{}{}\n", op.name, op.at.empty() ? "" : " at " + op.at,
+                    op.module.empty() ? "" : " in " + op.module));
     for (const einsum::NodeId id : op.nodes) {
       const einsum::Node& node = graph->node(id);
-      fmt::print("  {}\n", node.einsum);
+      say(fmt::format("  {}\n", node.einsum));
       if (node.macs.value > 0) {
-        fmt::print("    macs {}{}, useful {}\n", node.macs.value,
-                   node.formula ? " = " + *node.formula : "", node.macs_useful.value);
+        say(fmt::format("    macs {}{}, useful {}\n", node.macs.value,
+                        node.formula ? " = " + *node.formula : "", node.macs_useful.value));
       }
     }
-    fmt::print("    bytes in {}, out {}\n", op.bytes_in.example.value, op.bytes_out.example.value);
+    say(fmt::format("    bytes in {}, out {}\n", bytes_text(op.bytes_in),
+                    bytes_text(op.bytes_out)));
   }
   const einsum::Totals& t = graph->totals;
-  fmt::print("total: macs {}, useful {}; bytes: inputs {}, params {}, outputs {}\n", t.macs.value,
-             t.macs_useful.value, t.bytes_read_inputs.example.value,
-             t.bytes_read_params.example.value, t.bytes_written_outputs.example.value);
+  say(fmt::format("total: macs {}, useful {}; bytes: inputs {}, params {}, outputs {}\n",
+                  t.macs.value, t.macs_useful.value, bytes_text(t.bytes_read_inputs),
+                  bytes_text(t.bytes_read_params), bytes_text(t.bytes_written_outputs)));
   return kDone;
 }
 

@@ -74,7 +74,7 @@ int run_file(const Options& options) {
     print_paths(*program, outputs.paths);
     if (!options.out.empty()) return exec::write_tensors(options.out, named);
     for (const auto& [name, tensor] : named) {
-      fmt::print("{}: {} =", name, exec::describe(tensor.type(), tensor.shape()));
+      say(fmt::format("{}: {} =", name, exec::describe(tensor.type(), tensor.shape())));
       for (int64_t i = 0; i < std::min<int64_t>(tensor.count(), 8); ++i)
         fmt::print(" {:.6g}", tensor.get(i));
       fmt::print("{}\n", tensor.count() > 8 ? " ..." : "");

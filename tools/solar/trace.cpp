@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "command.h"
 #include "ir/printer.h"
 
@@ -20,9 +19,9 @@ int trace(SourceOptions& options, const std::string& out) {
   if (!loaded) return report(loaded.error());
   clear_progress();
   for (const std::string& warning : loaded->warnings) {
-    print_error(fmt::format("warning: {}\n", warning));
+    say_error(fmt::format("warning: {}\n", warning));
   }
-  const auto written = write_file(out, ir::print(loaded->file));
+  const auto written = write_text(out, ir::print(loaded->file));
   if (!written) return report(written.error());
   return validation_exit(loaded->validation, options);
 }
