@@ -6,7 +6,6 @@
 //   OUTPUTS.npz                              -> ok
 
 #include <fmt/format.h>
-
 #include <time.h>
 
 #include <iostream>

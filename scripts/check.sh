@@ -14,7 +14,7 @@ run() { # run NAME COMMAND..
   "$@" || failed+=("$name")
 }
 
-mapfile -t cpp < <(find src tools tests fuzz -name '*.cpp' -o -name '*.h' | sort)
+mapfile -t cpp < <(find src tools tests fuzz bench -name '*.cpp' -o -name '*.h' | sort)
 run layers "$dev_python" scripts/check_layers.py
 ((${#cpp[@]})) && run clang-format "$clang_format" --dry-run --Werror "${cpp[@]}"
 run "ruff format" "$dev_python" -m ruff format --check .

@@ -180,7 +180,10 @@ def test_deep_texts_do_not_overflow_the_stack(solar: Solar, tmp_path: Path, name
         ("M = 0, K = 8, N = 16", "must be at least 1"),
         ("M = -3, K = 8, N = 16", "must be at least 1"),
         ("M = 1099511627776, K = 1099511627776, N = 1", "error[count-overflow]: `a` has more than 2^58 elements"),
-        ("M = 2097152, K = 2097152, N = 2097152", "error[count-overflow]: the multiply-accumulates or operations of `c`"),
+        (
+            "M = 2097152, K = 2097152, N = 2097152",
+            "error[count-overflow]: the multiply-accumulates or operations of `c`",
+        ),
         ("M = 4611686018427387904, K = 8, N = 1", "error["),
         ("M = 99999999999999999999, K = 8, N = 1", "does not fit 64 bits"),
     ],
