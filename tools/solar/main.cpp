@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <sstream>
@@ -91,6 +92,9 @@ int run_program(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace solar::cli;
   open_standard_descriptors();
+  // What fails to be written fails in flush_out, which can still say why.
+  constexpr size_t kBuffer = size_t{1} << 20;
+  std::setvbuf(stdout, nullptr, _IOFBF, kBuffer);
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run_program(argc, argv);
