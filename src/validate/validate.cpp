@@ -204,7 +204,8 @@ Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::Sourc
         "too large to run at full size ({} predicted; `--memory-limit` is {:.3g} GiB), and no two "
         "small sizes of it are the same program: {}",
         predicted_text(*traced.program), static_cast<double>(options.full_bytes) / 0x1p30,
-        search.last_reason());
+        search.last_reason().empty() ? "none of its constants can be made smaller"
+                                     : search.last_reason());
     return outcome;
   }
   outcome.method = "two-trace";

@@ -93,7 +93,7 @@ program attention(input q: f32[B, H, S, D], input k: f32[B, H, S, D], input v: f
 }
 """,
     "scatter": """
-program scatter(input x: f32[N], input i: i64[N]) -> (y, z) {
+program scattered(input x: f32[N], input i: i64[N]) -> (y, z) {
   dims N = 6
   kernel b: f32[N] { for n:N   b[n] = 2 * x[n] }
   scatter y: f32[N] { for n:N   y[i[n]] += b[N - 1 - n]   base b }

@@ -21,7 +21,7 @@ OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 PROGRAM = f"""\
 program p(input x: f32[4, 8], input w: f32[8, 8]) -> (y) {{
-  op "{HOSTILE}" at "{HOSTILE}.py:3" in "{HOSTILE}" {{
+  op "{HOSTILE}" at "{HOSTILE}.py:3" module "{HOSTILE}" {{
     kernel y: f32[4, 8] {{ for i:4, j:8, k:8   y[i, j] += x[i, k] * w[k, j] }}
   }}
 }}
@@ -143,7 +143,7 @@ def test_random_draws_are_an_assumption_where_they_are_read(solar: Solar, tmp_pa
 
 GATHER = """\
 program p(input table: f32[1000, 16], input i: i64[32]) -> (y) {
-  kernel y: f32[32, 16] { for n:32, d:16   y[n, d] = table[i[n], d] }
+  indexed y: f32[32, 16] { for n:32, d:16   y[n, d] = table[i[n], d] }
 }
 """
 
@@ -186,11 +186,11 @@ def get_inputs():
 
 def test_why_nothing_was_validated_names_the_option(solar: Solar, tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(SOURCE)
-    done = solar("analyze", "m.py", "--arch", "a6000", "--memory-limit", "1e-7")
+    done = solar("analyze", "m.py", "--arch", "a6000", "--memory-limit", "2.384185791015625e-07")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "NOT VALIDATED: too large to run at full size (" in said
-    assert "`--memory-limit` is 1e-07 GiB" in said
+    assert "`--memory-limit` is 2.38e-07 GiB" in said
     assert " 0 GiB" not in said
 
 
