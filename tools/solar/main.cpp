@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -93,8 +94,8 @@ int main(int argc, char** argv) {
   using namespace solar::cli;
   open_standard_descriptors();
   // What fails to be written fails in flush_out, which can still say why.
-  constexpr size_t kBuffer = size_t{1} << 20;
-  std::setvbuf(stdout, nullptr, _IOFBF, kBuffer);
+  static std::array<char, size_t{1} << 20> buffer;
+  std::setvbuf(stdout, buffer.data(), _IOFBF, buffer.size());
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run_program(argc, argv);
