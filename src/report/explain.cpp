@@ -14,7 +14,10 @@ std::string first_sentence(std::string_view page) {
   page.remove_prefix(std::min(page.find("\n\n") + 2, page.size()));
   std::string text(page.substr(0, page.find("\n\n")));
   std::replace(text.begin(), text.end(), '\n', ' ');
-  text = text.substr(0, std::min(text.find(". "), text.find(": ")));
+  size_t end = text.find(". ");
+  while (end != std::string::npos && end > 0 && text[end - 1] == '.')
+    end = text.find(". ", end + 1);
+  text = text.substr(0, end);  // the dots of a range end no sentence
   while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
   return text;
 }
