@@ -377,10 +377,31 @@ class Preparation {
     for (const Use& use : piece.uses) {
       const auto id = ir::index(use.access.base);
       if (use.source >= 0 && only_divides(statement.reader->kernel(), use.source)) continue;
-      if (!result_.generated[id] || !result_.specials->not_zero[id].is_full()) continue;
+      if (!result_.generated[id]) continue;
+      // Its zeros are followed into products; what it masks as a summand or a condition is not.
+      const bool followed =
+          !result_.specials->not_zero[id].is_full() &&
+          (use.source < 0 || only_multiplies(statement.reader->kernel(), use.source));
+      if (followed) continue;
       if (!index_.is_port(use.access.base) && !is_fill(use.access.base))
         result_.dense_intermediates = true;
     }
+  }
+
+  // Every load of the access, perhaps cast, is a factor.
+  static bool only_multiplies(const ir::Kernel& kernel, int32_t access) {
+    std::vector<bool> carries(kernel.nodes.size(), false);
+    for (size_t i = 0; i < kernel.nodes.size(); ++i) {
+      const ir::ScalarNode& node = kernel.nodes[i];
+      const auto from = [&](int32_t operand) {
+        return operand >= 0 && carries[static_cast<size_t>(operand)];
+      };
+      const bool used = from(node.a) || from(node.b) || from(node.c);
+      if (node.op == ScalarOp::Load) carries[i] = node.reference == access;
+      if (node.op == ScalarOp::Cast) carries[i] = from(node.a);
+      if (used && node.op != ScalarOp::Cast && node.op != ScalarOp::Mul) return false;
+    }
+    return true;
   }
 
   // Every load of the access is a divisor, as a count of elements is.
