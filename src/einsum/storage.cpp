@@ -1,30 +1,10 @@
 #include "einsum/storage.h"
 
-#include <string_view>
-
 #include "base/checked.h"
 
 namespace solar::einsum {
 
 namespace {
-
-constexpr int64_t kScaleBits = 8;
-
-struct BlockFormat {
-  std::string_view name;
-  int64_t bits;   // of an element
-  int64_t block;  // elements that share a scale
-};
-
-constexpr BlockFormat kFormats[] = {
-    {"nvfp4", 4, 16}, {"mxfp4", 4, 32}, {"mxfp6", 6, 32}, {"mxfp8", 8, 32}};
-
-const BlockFormat* format_named(std::string_view name) {
-  for (const BlockFormat& format : kFormats) {
-    if (format.name == name) return &format;
-  }
-  return nullptr;
-}
 
 std::optional<Bytes> to_bytes(std::optional<int64_t> bits) {
   if (!bits) return std::nullopt;
@@ -34,9 +14,10 @@ std::optional<Bytes> to_bytes(std::optional<int64_t> bits) {
 }  // namespace
 
 std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements) {
-  const BlockFormat* format = format_named(tensor.storage);
+  const ir::StorageFormat* format = ir::storage_named(tensor.storage);
   if (format == nullptr) return to_bytes(checked_mul(elements, ir::storage_bits(tensor.type)));
-  const auto values = checked_mul(elements, format->bits);
+  const int64_t scale_bits = format->block_bits % format->block;
+  const auto values = checked_mul(elements, format->block_bits / format->block);
   int64_t blocks = elements / format->block;
   int64_t rest = elements % format->block;
   if (!tensor.shape.empty() && elements == ir::element_count(tensor.shape)) {
@@ -45,8 +26,8 @@ std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements) {
     blocks = elements / row * in_row;
     rest = 0;
   }
-  const auto scales = checked_mul(blocks, kScaleBits);
-  const int64_t part = (rest * kScaleBits + format->block - 1) / format->block;
+  const auto scales = checked_mul(blocks, scale_bits);
+  const int64_t part = (rest * scale_bits + format->block - 1) / format->block;
   auto bits = values && scales ? checked_add(*values, *scales) : std::nullopt;
   if (bits) bits = checked_add(*bits, part);
   return to_bytes(bits);
