@@ -34,6 +34,7 @@ from solar.signature import (
     required_parameters,
 )
 from solar.source_name import SourceName, parse_source
+from solar.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -60,6 +61,7 @@ class LoadedProgram:
     form: str  # "model" | "callable" | "module" | "factory"
     fake_mode: FakeTensorMode | None = None
     real_model: bool = False
+    tape: Tape | None = None  # what the constructor ran on fake tensors
 
     @property
     def mode(self) -> str:
@@ -112,6 +114,7 @@ class _Builder:
         self.module = module
         self.seed = seed
         self.fake_mode = make_fake_mode() if fake else None
+        self.tape = Tape() if fake else None
 
     def build(self) -> LoadedProgram:
         target = self.find_target()
@@ -130,6 +133,7 @@ class _Builder:
             form=form,
             fake_mode=self.fake_mode,
             real_model=real,
+            tape=None if real else self.tape,
         )
 
     @property
@@ -173,7 +177,8 @@ class _Builder:
         if self.fake_mode is None:
             return self.call(make, what), False
         try:
-            with seeded(self.seed), noting_lines(self.name.path), self.fake_mode, replacing_parameters():
+            noted = self.tape or contextlib.nullcontext()
+            with seeded(self.seed), noting_lines(self.name.path), self.fake_mode, replacing_parameters(), noted:
                 return make(), False
         except BaseException as error:
             if not needs_values(error):

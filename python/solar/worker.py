@@ -85,6 +85,7 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Traces on fake tensors and writes the program's text."""
     from solar.frontends.torch import trace
     from solar.sources import load
+    from solar.tape import constructed_masks
     from solar.tensorfile import TensorFileWriter
 
     progress("loading the source")
@@ -112,7 +113,7 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
             for p in traced.ports
         ],
     }
-    constants = getattr(traced, "constants", None)
+    constants = traced.constants | constructed_masks(loaded, traced.ports)
     if constants:
         path = f"{request['out']}.constants.safetensors"
         with TensorFileWriter(path, part_name(path), room=len(constants)) as file:

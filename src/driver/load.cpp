@@ -35,6 +35,19 @@ report::Validation to_report(const validate::Outcome& outcome) {
   return v;
 }
 
+/// What the tracer could compute of the ports: constants of the code, masks that the constructor
+/// makes.
+Result<std::map<std::string, einsum::KnownPort>> known_ports(const frontend::TracedProgram& trace) {
+  std::map<std::string, einsum::KnownPort> known;
+  if (trace.constants_path.empty()) return known;
+  SOLAR_TRY(const exec::NamedTensors tensors, exec::read_tensors(trace.constants_path));
+  for (const frontend::Port& port : trace.ports) {
+    const auto values = tensors.find(port.name);
+    if (values != tensors.end()) known[port.name] = {values->second, !port.key.empty()};
+  }
+  return known;
+}
+
 Result<Loaded> load_alir(const AnalyzeOptions& options) {
   Loaded loaded;
   loaded.source = options.source;
@@ -63,6 +76,7 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
             validate::trace_source(pool, request, folder.path(), options.validation));
   loaded.trace_s = seconds_since(start);
   SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
+  SOLAR_TRY(loaded.known_ports, known_ports(traced.trace));
   loaded.file = traced.file;
   loaded.mode = traced.trace.mode;
   loaded.warnings = traced.trace.warnings;

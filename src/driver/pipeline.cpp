@@ -181,6 +181,7 @@ void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded,
 Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel) {
   const ir::VerifiedProgram& program = *loaded.program;
   einsum::LiftOptions options;
+  options.known_ports = loaded.known_ports;
   exec::NamedTensors computed;
   exec::RunOptions run;
   run.cancel = cancel;

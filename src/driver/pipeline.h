@@ -10,6 +10,7 @@
 #include "arch/machine.h"
 #include "driver/environment.h"
 #include "einsum/graph.h"
+#include "einsum/lift.h"
 #include "report/report.h"
 #include "roofline/roofline.h"
 #include "validate/compare.h"
@@ -35,6 +36,7 @@ struct Loaded {
   std::optional<ir::VerifiedProgram> program = {};
   std::string mode = {};  // train, eval, mixed; empty for .alir
   report::Validation validation = {};
+  std::map<std::string, einsum::KnownPort> known_ports = {};
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
   std::vector<std::string> warnings = {};
   double trace_s = 0;

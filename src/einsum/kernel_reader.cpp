@@ -241,12 +241,8 @@ Conditions KernelReader::conditions(int32_t id, bool positive) const {
       const bool value = ir::is_float(n.type) ? n.constant != 0 : n.integer != 0;
       return value == positive ? Conditions{} : Conditions{{Constraint{}}, true};
     }
-    case ScalarOp::Load: {
-      if (!positive) return {{}, false};
-      Conditions result{{}, false};
-      zero_conditions(id, result.all);
-      return result;
-    }
+    case ScalarOp::Load:
+      return load_conditions(positive ? Special::Zero : Special::NonZero, id);
     case ScalarOp::Less:
     case ScalarOp::LessEqual:
     case ScalarOp::Greater:
@@ -257,9 +253,10 @@ Conditions KernelReader::conditions(int32_t id, bool positive) const {
       auto value = compare(n, positive, guard.kind);
       if (!value) {
         Conditions result{{}, false};
-        // x != 0 needs a nonzero x.
-        if (positive && n.op == ScalarOp::NotEqual && is_constant(n.b, 0))
-          zero_conditions(n.a, result.all);
+        if ((n.op != ScalarOp::Equal && n.op != ScalarOp::NotEqual) || !is_constant(n.b, 0))
+          return result;
+        if ((n.op == ScalarOp::Equal) == positive) return nonzero_conditions(n.a);
+        zero_conditions(n.a, result.all);
         return result;
       }
       guard.value = std::move(*value);
@@ -286,6 +283,36 @@ void KernelReader::select_conditions(Special special, const ScalarNode& select,
   }
 }
 
+/// When the loaded element is not surely `special`.
+Conditions KernelReader::load_conditions(Special special, int32_t load) const {
+  const FoldedAccess& access = folded(node(load).reference);
+  const Region& region = specials_->without(special, access.base);
+  const bool known = specials_->known[ir::index(access.base)];
+  if (region.is_full()) return {{}, known};
+  for (const Linear& subscript : access.subscripts) {
+    if (nest_.reads_data(subscript) && !region.empty()) return {{}, false};
+  }
+  return {memberships(nest_, access.subscripts, region), known};
+}
+
+/// When the value is not surely different from 0.
+Conditions KernelReader::nonzero_conditions(int32_t id) const {
+  if (!small_[static_cast<size_t>(id)]) return {{}, false};
+  const ScalarNode& n = node(id);
+  switch (n.op) {
+    case ScalarOp::Constant:
+      return is_constant(id, 0) ? Conditions{} : Conditions{{Constraint{}}, true};
+    case ScalarOp::Load:
+      return load_conditions(Special::NonZero, id);
+    case ScalarOp::Cast:
+      // Other casts may round to 0.
+      if (node(n.a).type == ir::ElementType::Bool) return nonzero_conditions(n.a);
+      return {{}, false};
+    default:
+      return n.type == ir::ElementType::Bool ? conditions(id, false) : Conditions{{}, false};
+  }
+}
+
 void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) const {
   if (!small_[static_cast<size_t>(id)]) return;
   const ScalarNode& n = node(id);
@@ -295,15 +322,8 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
       if (is_constant(id, 0)) all.push_back(Constraint{});
       return;
     case ScalarOp::Load: {
-      const FoldedAccess& access = folded(n.reference);
-      const Region& region = specials_->without(Special::Zero, access.base);
-      if (region.is_full()) return;
-      for (const Linear& subscript : access.subscripts) {
-        if (nest_.reads_data(subscript) && !region.empty()) return;
-      }
-      for (Constraint& constraint : memberships(nest_, access.subscripts, region)) {
-        all.push_back(std::move(constraint));
-      }
+      const Conditions found = load_conditions(Special::Zero, id);
+      all.insert(all.end(), found.all.begin(), found.all.end());
       return;
     }
     case ScalarOp::Mul:
@@ -351,15 +371,8 @@ void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>
       if (is_constant(id, -std::numeric_limits<double>::infinity())) all.push_back(Constraint{});
       return;
     case ScalarOp::Load: {
-      const FoldedAccess& access = folded(n.reference);
-      const Region& region = specials_->without(Special::MinusInfinity, access.base);
-      if (region.is_full()) return;
-      for (const Linear& subscript : access.subscripts) {
-        if (nest_.reads_data(subscript) && !region.empty()) return;
-      }
-      for (Constraint& constraint : memberships(nest_, access.subscripts, region)) {
-        all.push_back(std::move(constraint));
-      }
+      const Conditions found = load_conditions(Special::MinusInfinity, id);
+      all.insert(all.end(), found.all.begin(), found.all.end());
       return;
     }
     case ScalarOp::Add:
@@ -387,10 +400,16 @@ void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>
 
 std::vector<Constraint> KernelReader::required_for_other_than(Special special, int32_t node) const {
   std::vector<Constraint> all;
-  if (special == Special::Zero) {
-    zero_conditions(node, all);
-  } else {
-    minus_infinity_conditions(node, all);
+  switch (special) {
+    case Special::Zero:
+      zero_conditions(node, all);
+      break;
+    case Special::MinusInfinity:
+      minus_infinity_conditions(node, all);
+      break;
+    case Special::NonZero:
+      all = nonzero_conditions(node).all;
+      break;
   }
   return all;
 }

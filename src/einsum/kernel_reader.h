@@ -10,15 +10,28 @@
 
 namespace solar::einsum {
 
-/// Values that propagate structurally: 0 * x = 0, exp(-inf) = 0.
-enum class Special : uint8_t { Zero, MinusInfinity };
+/// Values that propagate structurally: 0 * x = 0, exp(-inf) = 0, a condition that is true.
+enum class Special : uint8_t { Zero, MinusInfinity, NonZero };
 
 /// Per stored tensor: outside the region every element surely is the special value.
 struct SpecialRegions {
   std::vector<Region> not_zero = {};
   std::vector<Region> not_minus_infinity = {};
+  std::vector<Region> not_nonzero = {};
+  std::vector<bool> known = {};  // inside the regions no element is the special value
+
+  explicit SpecialRegions(size_t tensors)  // a region that is whole needs no shape
+      : not_zero(tensors, Region::full({})),
+        not_minus_infinity(tensors, Region::full({})),
+        not_nonzero(tensors, Region::full({})),
+        known(tensors, false) {}
+  std::vector<Region>& without(Special special) {
+    return special == Special::Zero            ? not_zero
+           : special == Special::MinusInfinity ? not_minus_infinity
+                                               : not_nonzero;
+  }
   const Region& without(Special special, ir::TensorId id) const {
-    return (special == Special::Zero ? not_zero : not_minus_infinity)[ir::index(id)];
+    return const_cast<SpecialRegions*>(this)->without(special)[ir::index(id)];
   }
 };
 
@@ -87,7 +100,9 @@ class KernelReader {
   struct Visit;
   void visit(int32_t node, const std::vector<Constraint>& when, Visit& visit) const;
   std::optional<Linear> compare(const ir::ScalarNode& node, bool positive, Guard::Kind& kind) const;
+  Conditions load_conditions(Special special, int32_t load) const;
   void zero_conditions(int32_t node, std::vector<Constraint>& all) const;
+  Conditions nonzero_conditions(int32_t node) const;
   void minus_infinity_conditions(int32_t node, std::vector<Constraint>& all) const;
   void select_conditions(Special special, const ir::ScalarNode& select,
                          std::vector<Constraint>& all) const;

@@ -10,7 +10,9 @@
 #include "einsum/demand.h"
 #include "einsum/node_count.h"
 #include "einsum/prepare.h"
+#include "einsum/special_values.h"
 #include "einsum/storage.h"
+#include "ir/verify.h"
 
 namespace solar::einsum {
 
@@ -22,13 +24,17 @@ Diagnostic overflow(const std::string& what, const std::string& name, const Span
           .span = span};
 }
 
+// What computing masks may take: about a second.
+constexpr int64_t kGeneratedPoints = int64_t{1} << 28;
+constexpr int64_t kGeneratedMemory = int64_t{2} << 30;
+
 class Lifter {
  public:
-  Lifter(const ir::Program& program, const LiftOptions& options)
-      : program_(program), index_(program, options.paths) {}
+  Lifter(const ir::VerifiedProgram& program, const LiftOptions& options)
+      : verified_(program), program_(*program), index_(*program, options.paths) {}
 
   Result<Graph> run(const LiftOptions& options) {
-    SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values));
+    SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values, known_values(options)));
     prepared_ = std::move(prepared);
     assign_operators();
     demand_ = trace_demand(index_, prepared_, grouping_);
@@ -43,6 +49,32 @@ class Lifter {
   }
 
  private:
+  KnownValueSource known_values(const LiftOptions& options) {
+    return [&](ir::TensorId id) -> std::optional<exec::TensorData> {
+      if (!index_.is_port(id)) return options.compute_masks ? generated_values(id) : std::nullopt;
+      const auto known = options.known_ports.find(program_.tensor(id).name);
+      if (known == options.known_ports.end()) return std::nullopt;
+      const KnownPort& port = known->second;
+      if (port.values.shape() != index_.shape(id)) return std::nullopt;
+      as_constructed_ = as_constructed_ || port.as_constructed;
+      return port.values;
+    };
+  }
+
+  /// Computes a tensor that no input decides, within a budget for the whole program.
+  std::optional<exec::TensorData> generated_values(ir::TensorId id) {
+    const ir::VerifiedProgram part = ir::part_of(verified_, {id});
+    const int64_t points = exec::estimate_points(part);
+    if (points > generated_points_ || ir::element_count(index_.shape(id)) > kMaximumKnownElements)
+      return std::nullopt;
+    generated_points_ -= points;
+    exec::RunOptions options;
+    options.memory_limit = kGeneratedMemory;
+    auto outputs = exec::interpreter()->run(part, {}, options);
+    if (!outputs) return std::nullopt;
+    return std::move(outputs->outputs[0]);
+  }
+
   std::set<ir::TensorId> result_bases() const {
     std::set<ir::TensorId> results;
     for (const ir::TensorId output : program_.outputs)
@@ -349,10 +381,12 @@ class Lifter {
 
   void note_assumptions() {
     std::vector<std::string>& all = graph_.assumptions;
+    if (as_constructed_) all.push_back("buffers-as-constructed");
     if (demand_.both_branches_read) all.push_back("both-branches-read");
     if (prepared_.dense_intermediates) all.push_back("dense-intermediates");
     if (prepared_.ranges_at_example) all.push_back("example-ranges");
     if (has_hole_) all.push_back("hole-not-counted");
+    if (prepared_.lowest_as_infinite) all.push_back("lowest-numbers-mask");
     if (demand_.one_row_gathers) all.push_back("one-row-gathers");
     if (has_opaque_) all.push_back("opaque-as-declared");
     if (index_.path_missing()) all.push_back("path-not-recorded");
@@ -368,14 +402,17 @@ class Lifter {
         : op(op), opaque(opaque), runs(runs) {}
   };
 
+  const ir::VerifiedProgram& verified_;
   const ir::Program& program_;
   ProgramIndex index_;
+  int64_t generated_points_ = kGeneratedPoints;  // left
   Prepared prepared_ = {};
   Demand demand_ = {};
   Grouping grouping_ = {};                // operators by the numbers of provisional_
   std::vector<size_t> provisional_ = {};  // per provisional operator: its first statement
   std::vector<int32_t> final_ = {};       // per provisional operator: its id in the graph, or -1
   std::vector<Declared> declared_ = {};
+  bool as_constructed_ = false;
   bool has_hole_ = false;
   bool has_opaque_ = false;
   Graph graph_ = {};
@@ -385,7 +422,7 @@ class Lifter {
 }  // namespace
 
 Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& options) {
-  return Lifter(*program, options).run(options);
+  return Lifter(program, options).run(options);
 }
 
 std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program) {

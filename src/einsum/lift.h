@@ -2,7 +2,9 @@
 // VerifiedProgram -> Graph: the einsums, what they compute, what they touch.
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -12,6 +14,12 @@
 
 namespace solar::einsum {
 
+/// A port whose elements are known before any run.
+struct KnownPort {
+  exec::TensorData values = {};
+  bool as_constructed = false;  // a buffer that the constructor filled; else a constant of the code
+};
+
 struct LiftOptions {
   /// The elements of an integer tensor at the example inputs, row-major, if known. Asked for the
   /// tensors that data-dependent subscripts read (ports or kernel outputs, never views).
@@ -19,6 +27,10 @@ struct LiftOptions {
   /// Which way a run at the example inputs went, per Program::controls, if recorded. Without it a
   /// `while` counts as ending at its first test, and an `if` as what both branches need.
   std::vector<exec::ControlPath> paths = {};
+  /// Compute the tensors that no input decides, and use their zeros. Else structure alone counts.
+  bool compute_masks = true;
+  /// By name. Their zeros and infinities are structure; ports of another shape are left alone.
+  std::map<std::string, KnownPort> known_ports = {};
 };
 
 /// Fails only where a count does not fit 64 bits, or a nest has more loops than can be counted.

@@ -1,5 +1,5 @@
-// What masks hide: followed into products, named with the bound where they are added or selected
-// by.
+// What masks hide: followed from the mask's values through sums, conditions and softmax into
+// products.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,9 @@
 namespace solar::einsum {
 namespace {
 
-/// Scores of 8 x 8 pairs, changed by `use` of a generated mask `m` of type `type`.
+constexpr int64_t kPairs = 8 * 9 / 2;  // seen by 8 causal queries
+
+/// Scores of 8 x 8 pairs, changed by `use` of a generated mask `m`, which is `mask` where j > i.
 Graph scores(const std::string& type, const std::string& mask, const std::string& use) {
   return lift_text(
       fmt::format("program p(input q: f32[S, D], input k: f32[S, D]) -> (y) {{ dims S = 8, D = 4 "
@@ -19,19 +21,111 @@ Graph scores(const std::string& type, const std::string& mask, const std::string
                   type, mask, use));
 }
 
-TEST(Mask, AnAddedOneIsNamed) {
-  EXPECT_TRUE(assumes(scores("f32", "-inf  else 0", "s[i,j] + m[i,j]"), "dense-intermediates"));
+/// Attention of one head of 8 queries and keys; `mask` defines `m`, `call` the output.
+Graph attention(const std::string& mask, const std::string& call) {
+  return lift_text(
+      fmt::format("program p(input q: f32[S, D], input k: f32[S, D], input v: f32[S, D]) -> (y) {{ "
+                  "dims S = 8, D = 4 {} {} }}",
+                  mask, call));
 }
 
-TEST(Mask, OneThatSelectsIsNamed) {
-  EXPECT_TRUE(assumes(scores("bool", "true  else false", "select(m[i,j], -inf, s[i,j])"),
-                      "dense-intermediates"));
+void expect_useful(const Graph& graph, int64_t macs) {
+  EXPECT_EQ(graph.totals.macs_useful, Macs{macs});
+  EXPECT_FALSE(assumes(graph, "dense-intermediates"));
+}
+
+TEST(Mask, AnAddedOneIsFollowed) {
+  expect_useful(scores("f32", "-inf  else 0", "s[i,j] + m[i,j]"), kPairs * 4);
+}
+
+TEST(Mask, OneThatSelectsIsFollowed) {
+  expect_useful(scores("bool", "true  else false", "select(m[i,j], -inf, s[i,j])"), kPairs * 4);
+  expect_useful(scores("bool", "false  else true", "select(m[i,j], s[i,j], -inf)"), kPairs * 4);
+  expect_useful(scores("bool", "true  else false", "select(not m[i,j], s[i,j], 0)"), kPairs * 4);
+}
+
+TEST(Mask, OneThatIsComparedIsFollowed) {
+  expect_useful(scores("f32", "0  else 1", "select(m[i,j] == 0, -inf, s[i,j])"), kPairs * 4);
+  expect_useful(scores("i64", "0  else 1", "select(m[i,j] != 0, s[i,j], -inf)"), kPairs * 4);
+  expect_useful(scores("f32", "7  else 0", "select(m[i,j] != 0, -inf, s[i,j])"), kPairs * 4);
 }
 
 TEST(Mask, AFactorIsFollowed) {
-  const Graph graph = scores("f32", "1  else 0", "s[i,j] * m[i,j]");
+  expect_useful(scores("f32", "1  else 0", "s[i,j] * m[i,j]"), 8 * 7 / 2 * 4);
+}
+
+TEST(Mask, OneThatIsMadeOfOthersIsComputed) {
+  const Graph graph = attention(
+      "let n = iota(; N = S) "
+      "kernel m: bool[S, S] { for i:S, j:S   m[i,j] = n[j] <= n[i] and n[j] * n[j] >= 0 }",
+      "let y = sdpa_masked(q, k, v, m, 0.5)");
+  expect_useful(graph, 2 * kPairs * 4);
+}
+
+TEST(Mask, AttentionWithAnAddedOneIsCausal) {
+  expect_useful(
+      attention("kernel m: f32[S, S] { for i:S, j:S where j > i   m[i,j] = -inf  else 0 }",
+                "let y = sdpa_bias(q, k, v, m, 0.5)"),
+      2 * kPairs * 4);
+}
+
+TEST(Mask, SoftmaxOfMaskedScoresIsFollowed) {
+  const Graph graph = attention(
+      "kernel m: f32[S, S] { for i:S, j:S where j <= i   m[i,j] = 1  else 0 } ",
+      "kernel s: f32[S, S] { for i:S, j:S, d:D   s[i,j] += q[i,d] * k[j,d] } "
+      "kernel t: f32[S, S] { for i:S, j:S   t[i,j] = select(m[i,j] == 0, -inf, s[i,j]) } "
+      "let p = softmax(t) kernel y: f32[S, D] { for i:S, j:S, d:D   y[i,d] += p[i,j] * v[j,d] }");
+  expect_useful(graph, 2 * kPairs * 4);
+}
+
+const char* const kLowest =
+    "kernel m: f32[S, S] { for i:S, j:S where j > i   m[i,j] = -3.4028234663852886e38  else 0 }";
+
+TEST(Mask, TheLowestNumberMasksWhereEveryRowIsSeen) {
+  const Graph graph = attention(kLowest, "let y = sdpa_bias(q, k, v, m, 0.5)");
+  expect_useful(graph, 2 * kPairs * 4);
+  EXPECT_TRUE(assumes(graph, "lowest-numbers-mask"));
+}
+
+TEST(Mask, TheLowestNumberIsANumberInARowOfNothingElse) {
+  const Graph graph = attention(
+      "kernel m: f32[S, S] { for i:S, j:S where i < 3   m[i,j] = -3.4028234663852886e38  else 0 }",
+      "let y = sdpa_bias(q, k, v, m, 0.5)");
+  expect_useful(graph, 2 * 64 * 4);
+  EXPECT_FALSE(assumes(graph, "lowest-numbers-mask"));
+}
+
+TEST(Mask, OneThatIsTooLargeToComputeIsNamed) {
+  const Graph graph = lift_text(
+      "program p(input x: f32[N, N]) -> (y) { dims N = 20000 "
+      "kernel m: f32[N, N] { for i:N, j:N where j > i   m[i,j] = -inf  else 0 } "
+      "kernel y: f32[N, N] { for i:N, j:N   y[i,j] = x[i,j] + m[i,j] } }");
+  EXPECT_TRUE(assumes(graph, "dense-intermediates"));
+}
+
+TEST(Mask, ABufferWhoseValuesAreKnownIsStructure) {
+  const std::string text =
+      "program p(input s: f32[N, N], buffer m: f32[M, M]) -> (y) { dims N = 4, M = 6 "
+      "slice part = m[0:N, 0:N] "
+      "kernel y: f32[N, N] { for i:N, j:N   y[i,j] = select(part[i,j] == 0, -inf, s[i,j]) } }";
+  EXPECT_EQ(lift_text(text).totals.bytes_read_inputs.min, Bytes{64});
+  auto values = exec::TensorData::make(ir::ElementType::F32, {6, 6});
+  ASSERT_TRUE(values);
+  for (int64_t i = 0; i < 36; ++i) values->set(i, i % 6 <= i / 6 ? 1 : 0);
+  LiftOptions options;
+  options.known_ports["m"] = {*values, true};
+  const Graph graph = lift_text(text, options);
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min, Bytes{40});
+  EXPECT_TRUE(assumes(graph, "buffers-as-constructed"));
+}
+
+TEST(Mask, OneThatDependsOnInputsIsNotStructure) {
+  const Graph graph = lift_text(
+      "program p(input x: f32[N], input g: f32[N]) -> (y) { dims N = 8 "
+      "kernel m: bool[N] { for i:N   m[i] = g[i] > 0 } "
+      "kernel y: f32[N] { for i:N   y[i] = select(m[i], x[i], -inf) } }");
   EXPECT_FALSE(assumes(graph, "dense-intermediates"));
-  EXPECT_EQ(graph.totals.macs_useful, Macs{8 * 7 / 2 * 4});
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min, Bytes{64});
 }
 
 }  // namespace

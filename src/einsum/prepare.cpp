@@ -6,7 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
+#include <set>
+
+#include "einsum/mask_use.h"
+#include "einsum/special_values.h"
 
 namespace solar::einsum {
 
@@ -20,17 +23,23 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Preparation {
  public:
-  Preparation(const ProgramIndex& index, const IndexValueSource& index_values)
-      : index_(index), program_(index.program()), moves_(index), source_(index_values) {
-    result_.specials = std::make_unique<SpecialRegions>();
-    // A region that is whole needs no shape.
-    result_.specials->not_zero.assign(program_.tensors.size(), Region::full({}));
-    result_.specials->not_minus_infinity.assign(program_.tensors.size(), Region::full({}));
+  Preparation(const ProgramIndex& index, const IndexValueSource& index_values,
+              const KnownValueSource& known_values)
+      : index_(index),
+        program_(index.program()),
+        moves_(index),
+        source_(index_values),
+        known_values_(known_values) {
+    result_.specials = std::make_unique<SpecialRegions>(program_.tensors.size());
     result_.generated.assign(program_.tensors.size(), false);
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
       if (program_.tensors[i].role != ir::Role::Const) continue;
       result_.generated[i] = true;
-      note_constant(i);
+      note_constant(ir::TensorId{static_cast<int32_t>(i)});
+    }
+    for (const ir::TensorId port : program_.ports) {
+      const ir::Role role = program_.tensor(port).role;
+      if (role == ir::Role::Buffer) compute(port);
     }
   }
 
@@ -186,6 +195,7 @@ class Preparation {
         std::make_unique<KernelReader>(index_, kernel, loops, *result_.specials, targets);
     KernelReader& reader = *statement.reader;
     attach_values(reader.nest());
+    compute_masks(reader);
     Piece piece;
     piece.nest = &reader.nest();
     piece.output = kernel.output;
@@ -307,7 +317,11 @@ class Preparation {
     if (plain || kernel.reduction == Reduction::Max) {
       infinite = reader.required_for_other_than(Special::MinusInfinity, kernel.value);
     }
+    std::vector<Constraint> nonzero;  // a condition that is surely true needs no work either
+    if (plain && program_.tensor(kernel.output).type == ir::ElementType::Bool)
+      nonzero = reader.required_for_other_than(Special::NonZero, kernel.value);
     piece.constraints = piece.guards;
+    piece.constraints.insert(piece.constraints.end(), nonzero.begin(), nonzero.end());
     piece.constraints.insert(piece.constraints.end(), zero.begin(), zero.end());
     piece.constraints.insert(piece.constraints.end(), infinite.begin(), infinite.end());
     piece.domain = solve(*piece.nest, piece.constraints);
@@ -324,6 +338,9 @@ class Preparation {
       return node < 0 ? absent : reader.is_constant(node, value);
     };
     const auto output = ir::index(kernel.output);
+    const bool true_elsewhere = kernel.otherwise >= 0 && reader.is_constant(kernel.otherwise, 1);
+    if (!nonzero.empty() && (!guarded || true_elsewhere))
+      result_.specials->not_nonzero[output] = reached(nonzero);
     if ((plain && (!guarded || is(kernel.otherwise, 0, false))) ||
         (kernel.reduction == Reduction::Sum && is(kernel.init, 0, true) &&
          is(kernel.otherwise, 0, true))) {
@@ -338,87 +355,61 @@ class Preparation {
   }
 
   // The zeros and infinities of a constant are known.
-  void note_constant(size_t id) {
-    const ir::Tensor& tensor = program_.tensors[id];
-    std::vector<int32_t> axes(tensor.shape.size());
-    std::iota(axes.begin(), axes.end(), 0);
-    axes = preferred_order(std::move(axes), tensor.shape);
-    std::vector<int64_t> strides(axes.size(), 1);  // row-major in the tensor's own order
-    for (size_t axis = strides.size(); axis-- > 1;)
-      strides[axis - 1] = strides[axis] * tensor.shape[axis];
-    const std::vector<int64_t> group = strides_of(axes, tensor.shape);
-    const auto outside = [&](double special, Region& region) {
-      if (std::find(tensor.values.begin(), tensor.values.end(), special) == tensor.values.end())
-        return;
-      region = Region::full(tensor.shape);
-      std::vector<Run> runs;
-      for (size_t i = 0; i < tensor.values.size(); ++i) {
-        if (tensor.values[i] == special) continue;
-        int64_t at = 0;
-        for (size_t k = 0; k < axes.size(); ++k) {
-          const auto axis = static_cast<size_t>(axes[k]);
-          at += static_cast<int64_t>(i) / strides[axis] % tensor.shape[axis] * group[k];
-        }
-        runs.push_back({at, at + 1});
-      }
-      if (axes.empty() || runs.empty()) {
-        region = runs.empty() ? Region::none(tensor.shape) : Region::full(tensor.shape);
-      } else {
-        region.restrict(axes, RunSet::from_runs(std::move(runs)));
-      }
-    };
-    outside(0, result_.specials->not_zero[id]);
-    outside(-kInfinity, result_.specials->not_minus_infinity[id]);
+  void note_constant(ir::TensorId id) {
+    const ir::Tensor& tensor = program_.tensor(id);
+    note_values(id, [&](int64_t i) { return tensor.values[static_cast<size_t>(i)]; });
   }
 
-  // A generated tensor whose zeros are not all known may hide work that is not needed.
+  void note_values(ir::TensorId id, const std::function<double(int64_t)>& value) {
+    auto found = special_elements(index_.shape(id), program_.tensor(id).type, value);
+    if (!found) return;
+    SpecialRegions& specials = *result_.specials;
+    specials.not_zero[ir::index(id)] = std::move(found->not_zero);
+    specials.not_minus_infinity[ir::index(id)] = std::move(found->not_minus_infinity);
+    specials.not_nonzero[ir::index(id)] = std::move(found->not_nonzero);
+    specials.known[ir::index(id)] = true;
+    result_.lowest_as_infinite = result_.lowest_as_infinite || found->lowest_masks;
+  }
+
+  // What a kernel that depends on inputs reads of tensors that do not: masks, above all.
+  void compute_masks(const KernelReader& reader) {
+    std::vector<ir::TensorId> masks;
+    bool depends = false;
+    for (size_t i = 0; i < reader.kernel().accesses.size(); ++i) {
+      const ir::TensorId id = reader.folded(static_cast<int32_t>(i)).base;
+      if (!result_.generated[ir::index(id)]) {
+        depends = true;
+      } else if (!result_.specials->known[ir::index(id)] && !is_fill(id)) {
+        masks.push_back(id);
+      }
+    }
+    if (!depends) return;
+    for (const ir::TensorId id : masks) {
+      if (index_.is_outermost(id) && computed_.insert(id).second) compute(id);
+    }
+  }
+
+  void compute(ir::TensorId id) {
+    if (!known_values_) return;
+    if (const auto values = known_values_(id))
+      note_values(id, [&](int64_t i) { return values->get(i); });
+  }
+
+  // A generated tensor whose zeros and infinities are not followed may hide work that is not
+  // needed.
   void note_masks(const Statement& statement, const Piece& piece) {
     if (statement.generated) return;
+    const ir::Kernel& kernel = statement.reader->kernel();
     for (const Use& use : piece.uses) {
       const auto id = ir::index(use.access.base);
-      if (use.source >= 0 && only_divides(statement.reader->kernel(), use.source)) continue;
-      if (!result_.generated[id]) continue;
-      // Its zeros are followed into products; what it masks as a summand or a condition is not.
-      const bool followed =
-          !result_.specials->not_zero[id].is_full() &&
-          (use.source < 0 || only_multiplies(statement.reader->kernel(), use.source));
-      if (followed) continue;
-      if (!index_.is_port(use.access.base) && !is_fill(use.access.base))
+      if (!result_.generated[id] || index_.is_port(use.access.base) || is_fill(use.access.base))
+        continue;
+      if (use.source >= 0 && only_divides(kernel, use.source)) continue;
+      const SpecialRegions& specials = *result_.specials;
+      const bool known = specials.known[id] || !specials.not_zero[id].is_full();
+      if (!known || (use.source >= 0 && !is_followed(kernel, use.source, specials.known[id])))
         result_.dense_intermediates = true;
     }
-  }
-
-  // Every load of the access, perhaps cast, is a factor.
-  static bool only_multiplies(const ir::Kernel& kernel, int32_t access) {
-    std::vector<bool> carries(kernel.nodes.size(), false);
-    for (size_t i = 0; i < kernel.nodes.size(); ++i) {
-      const ir::ScalarNode& node = kernel.nodes[i];
-      const auto from = [&](int32_t operand) {
-        return operand >= 0 && carries[static_cast<size_t>(operand)];
-      };
-      const bool used = from(node.a) || from(node.b) || from(node.c);
-      if (node.op == ScalarOp::Load) carries[i] = node.reference == access;
-      if (node.op == ScalarOp::Cast) carries[i] = from(node.a);
-      if (used && node.op != ScalarOp::Cast && node.op != ScalarOp::Mul) return false;
-    }
-    return true;
-  }
-
-  // Every load of the access is a divisor, as a count of elements is.
-  static bool only_divides(const ir::Kernel& kernel, int32_t access) {
-    std::vector<bool> carries(kernel.nodes.size(), false);
-    for (size_t i = 0; i < kernel.nodes.size(); ++i) {
-      const ir::ScalarNode& node = kernel.nodes[i];
-      const auto from = [&](int32_t operand) {
-        return operand >= 0 && carries[static_cast<size_t>(operand)];
-      };
-      if (node.op == ScalarOp::Load) carries[i] = node.reference == access;
-      if (node.op == ScalarOp::Cast) carries[i] = from(node.a);
-      if (node.op == ScalarOp::Mul) carries[i] = from(node.a) || from(node.b);
-      if (carries[i] || (node.op == ScalarOp::Div && !from(node.a))) continue;
-      if (from(node.a) || from(node.b) || from(node.c)) return false;
-    }
-    return !carries[static_cast<size_t>(kernel.value)];
   }
 
   bool is_fill(ir::TensorId id) const {
@@ -454,20 +445,19 @@ class Preparation {
   void note_move(Statement& statement) {
     note_generated(statement);
     const auto output = ir::index(statement.outputs[0]);
-    Region not_zero = Region::none(index_.shape(statement.outputs[0]));
-    Region not_infinite = not_zero;
-    for (const Piece& piece : statement.pieces) {
-      not_zero = unite(not_zero, moved(piece, Special::Zero));
-      not_infinite = unite(not_infinite, moved(piece, Special::MinusInfinity));
+    for (const Special special : {Special::Zero, Special::MinusInfinity, Special::NonZero}) {
+      Region without = Region::none(index_.shape(statement.outputs[0]));
+      for (const Piece& piece : statement.pieces) without = unite(without, moved(piece, special));
+      result_.specials->without(special)[output] = std::move(without);
     }
-    result_.specials->not_zero[output] = std::move(not_zero);
-    result_.specials->not_minus_infinity[output] = std::move(not_infinite);
   }
 
   const ProgramIndex& index_;
   const ir::Program& program_;
   MovePreparation moves_;
   const IndexValueSource& source_;
+  const KnownValueSource& known_values_;
+  std::set<ir::TensorId> computed_ = {};  // tried, at least
   std::map<ir::TensorId, IndexValues> values_ = {};
   Prepared result_ = {};
   Diagnostics errors_ = {};
@@ -484,8 +474,9 @@ WholeRead whole_read(const ProgramIndex& index, ir::TensorId tensor) {
   return read;
 }
 
-Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values) {
-  return Preparation(index, index_values).run();
+Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values,
+                         const KnownValueSource& known_values) {
+  return Preparation(index, index_values, known_values).run();
 }
 
 }  // namespace solar::einsum

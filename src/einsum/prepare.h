@@ -53,14 +53,20 @@ struct Prepared {
   std::unique_ptr<SpecialRegions> specials = nullptr;  // the readers refer to it
   std::vector<bool> generated = {};                    // per tensor
   bool dense_intermediates = false;
-  bool ranges_at_example = false;  // ragged ranges are those of given index values
+  bool lowest_as_infinite = false;  // the lowest number of a type masks as minus infinity does
+  bool ranges_at_example = false;   // ragged ranges are those of given index values
   bool ranges_unknown = false;
 };
 
 /// The elements of an index tensor, if known.
 using IndexValueSource = std::function<std::optional<std::vector<int64_t>>(ir::TensorId)>;
 
-Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values);
+/// The elements of a port that are known, or of a tensor that no input decides and that takes
+/// little work to compute.
+using KnownValueSource = std::function<std::optional<exec::TensorData>(ir::TensorId)>;
+
+Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values,
+                         const KnownValueSource& known_values = {});
 
 /// A read of all of `tensor`: a nest over its axes and the folded access.
 struct WholeRead {

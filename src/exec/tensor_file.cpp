@@ -1,5 +1,7 @@
 #include "exec/tensor_file.h"
 
+#include <filesystem>
+
 #include "exec/tensor_file_parts.h"
 
 namespace solar::exec {
@@ -18,6 +20,14 @@ std::string shown(std::string_view name) {
 }
 
 Result<NamedTensors> read_tensors(const std::string& path, const ReadLimits& limits) {
+  std::error_code unknown;
+  const auto kind = std::filesystem::status(path, unknown).type();
+  if (kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found &&
+      kind != std::filesystem::file_type::directory) {
+    return tensor_file_error(path, "it is a device or pipe, not a file",
+                             "write it to a file first");
+  }
   if (path.ends_with(".safetensors")) return read_safetensors(path, limits);
   if (path.ends_with(".npz")) return read_npz(path, limits);
   return tensor_file_error(path, "unknown tensor file format", kFormatHint);

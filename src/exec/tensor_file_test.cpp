@@ -99,6 +99,15 @@ TEST_F(TensorFile, TypesThatAFormatLacks) {
   EXPECT_EQ(files(), 0U);
 }
 
+TEST_F(TensorFile, ADeviceIsNotAFile) {
+  for (const char* name : {"x.npz", "x.safetensors"}) {
+    std::filesystem::create_symlink("/dev/zero", path(name));
+    const auto result = read_tensors(path(name));
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error()[0].message.find("a device"), std::string::npos);
+  }
+}
+
 TEST_F(TensorFile, UnwritablePath) {
   for (const char* name : {"missing/x.npz", "missing/x.safetensors"}) {
     const auto result = write_tensors(path(name), samples({ElementType::F32}));

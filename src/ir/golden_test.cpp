@@ -23,6 +23,18 @@ std::string with_underscores(std::string_view slug) {
   return out;
 }
 
+/// What was found, where, and what was expected or what to do.
+void expect_style(const Diagnostic& d) {
+  const std::string text = render_text(d);
+  EXPECT_TRUE(d.span.source != nullptr || d.kind == DiagnosticKind::OutputMissing)
+      << "no place: " << text;
+  EXPECT_TRUE(!d.hint.empty() || d.message.starts_with("expected ") ||
+              d.message.find(" does not fit ") != std::string::npos)
+      << "neither a hint nor what was expected: " << text;
+  EXPECT_FALSE(d.message.ends_with(".") || d.hint.ends_with(".")) << "a full stop: " << text;
+  EXPECT_EQ(d.message.find('\n'), std::string::npos) << "more than a line: " << text;
+}
+
 class Golden : public testing::TestWithParam<Text> {};
 
 TEST_P(Golden, Output) {
@@ -40,10 +52,7 @@ TEST_P(Golden, Output) {
     ASSERT_FALSE(errors.empty()) << "verifies, but its name says that it must not";
     found = render_text(errors);
     if (stem.starts_with("fail_")) {
-      for (const Diagnostic& d : errors) {
-        EXPECT_TRUE(!d.hint.empty() || d.kind == DiagnosticKind::Syntax)
-            << "no hint: " << render_text(d);
-      }
+      for (const Diagnostic& d : errors) expect_style(d);
       EXPECT_TRUE(stem.substr(5).starts_with(with_underscores(slug(errors.front().kind)))) << found;
     }
   } else {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "ir/ast.h"
@@ -21,5 +22,9 @@ Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& optio
 /// Parses and verifies a text in memory.
 Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options = {},
                                     const std::string& name = "<text>");
+
+/// The part of a program that computes `results`, which are defined in no body: fewer ports and
+/// statements, the same tensors. What was proven of the whole holds for it.
+VerifiedProgram part_of(const VerifiedProgram& program, const std::vector<TensorId>& results);
 
 }  // namespace solar::ir

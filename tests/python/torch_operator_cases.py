@@ -4,6 +4,7 @@ from torch_case_generator import Family
 from torch_loss_cases import class_losses, losses
 from torch_movement_cases import movement
 from torch_pointwise_cases import activations, binary, unary
+from torch_recurrent_cases import RECURRENT_FAMILIES
 from torch_reduction_cases import norms, reductions, scans
 from torch_window_cases import pooling, transposed_convolutions
 
@@ -19,4 +20,5 @@ FAMILIES: dict[str, Family] = {
     "pooling": pooling,
     "transposed_convolutions": transposed_convolutions,
     "movement": movement,
+    **RECURRENT_FAMILIES,
 }

@@ -33,6 +33,10 @@ class Verifier {
  public:
   Verifier(const ast::File& file, const VerifyOptions& options) : file_(file), options_(options) {}
 
+  static VerifiedProgram make(Program program) {
+    return VerifiedProgram(std::make_shared<const Program>(std::move(program)));
+  }
+
   Result<Elaboration> run() {
     if (!prelude()) return prelude().error();
     add_functions();
@@ -64,8 +68,7 @@ class Verifier {
     }
     SOLAR_CHECK(context_.program.outputs.size() == program.outputs.size(),
                 "every output of a program without errors is a tensor");
-    auto shared = std::make_shared<const Program>(std::move(context_.program));
-    return Elaboration{VerifiedProgram(std::move(shared)), std::move(context_.table),
+    return Elaboration{make(std::move(context_.program)), std::move(context_.table),
                        std::move(context_.equations)};
   }
 
@@ -228,6 +231,37 @@ Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions
                                     const std::string& name) {
   SOLAR_TRY(const ast::File file, parse_text(name, text));
   return verify(file, options);
+}
+
+VerifiedProgram part_of(const VerifiedProgram& program, const std::vector<TensorId>& results) {
+  Program part;
+  part.name = program->name;
+  part.dims = program->dims;
+  part.tensors = program->tensors;
+  part.groups = program->groups;
+  part.steps = program->steps;
+  part.controls = program->controls;
+  part.outputs = results;
+  std::vector<bool> needed(part.tensors.size(), false);
+  for (const TensorId id : results) {
+    needed[index(id)] = true;
+    part.output_names.push_back(program->tensor(id).name);
+  }
+  for (auto statement = program->statements.rbegin(); statement != program->statements.rend();
+       ++statement) {
+    const std::vector<TensorId> defined = outputs_of(*statement);
+    if (std::none_of(defined.begin(), defined.end(),
+                     [&](TensorId id) { return needed[index(id)]; })) {
+      continue;
+    }
+    for (const TensorId id : inputs_of(*statement)) needed[index(id)] = true;
+    part.statements.push_back(*statement);
+  }
+  std::reverse(part.statements.begin(), part.statements.end());
+  for (const TensorId port : program->ports) {
+    if (needed[index(port)]) part.ports.push_back(port);
+  }
+  return Verifier::make(std::move(part));
 }
 
 int64_t element_count(const std::vector<int64_t>& shape) {

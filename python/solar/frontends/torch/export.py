@@ -15,6 +15,7 @@ from torch.fx.proxy import TracerBase
 
 import solar
 from solar.frontends.torch.errors import TraceError
+from solar.frontends.torch.whole import whole_recurrences
 from solar.golden import expose_tensors
 from solar.problems import BY_VALUES_HINT, by_values, describe, user_line
 
@@ -37,7 +38,7 @@ def export(loaded: LoadedProgram) -> ExportedProgram:
     expose_tensors(loaded.model)
     try:
         mode = loaded.fake_mode or contextlib.nullcontext()
-        with torch.no_grad(), _quiet(), _without_fast_paths(), _own_frames(loaded.path), mode:
+        with torch.no_grad(), _quiet(), _without_fast_paths(), whole_recurrences(), _own_frames(loaded.path), mode:
             return torch.export.export(loaded.model, loaded.inputs, loaded.kwargs, strict=False)
     except Exception as error:
         if not type(error).__module__.startswith("torch"):

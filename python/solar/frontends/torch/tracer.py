@@ -18,6 +18,7 @@ from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedCall, UnsupportedOperatorError
 from solar.frontends.torch.export import export, source_frame
 from solar.frontends.torch.memory import first_names, overlaps
+from solar.frontends.torch.whole import shown_name
 from solar.places import built_at
 from solar.problems import Problem, SourceError, describe
 
@@ -321,7 +322,7 @@ class _Tracer:
 
     def _call(self, node: fx.Node) -> _Call:
         target = node.target
-        name = str(target)
+        name = shown_name(str(target))
         if isinstance(target, torch._ops.HigherOrderOperator):
             name = f"higher_order.{target.name()}"
         modules = [str(entry[0]) for entry in (node.meta.get("nn_module_stack") or {}).values()]
