@@ -256,6 +256,7 @@ Conditions KernelReader::conditions(int32_t id, bool positive) const {
         if ((n.op != ScalarOp::Equal && n.op != ScalarOp::NotEqual) || !is_constant(n.b, 0))
           return result;
         if ((n.op == ScalarOp::Equal) == positive) return nonzero_conditions(n.a);
+        if (node(n.a).op == ScalarOp::Load) return load_conditions(Special::Zero, n.a);
         zero_conditions(n.a, result.all);
         return result;
       }

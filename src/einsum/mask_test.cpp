@@ -117,6 +117,18 @@ TEST(Mask, ABufferWhoseValuesAreKnownIsStructure) {
   const Graph graph = lift_text(text, options);
   EXPECT_EQ(graph.totals.bytes_read_inputs.min, Bytes{40});
   EXPECT_TRUE(assumes(graph, "buffers-as-constructed"));
+  EXPECT_FALSE(assumes(graph, "both-branches-read"));
+}
+
+TEST(Mask, AConditionOnKnownValuesIsKnown) {
+  const Graph graph = attention(
+      "kernel m: i64[S, S] { for i:S, j:S where j <= i   m[i,j] = 1  else 0 } "
+      "kernel b: bool[S, S] { for i:S, j:S   b[i,j] = m[i,j] == 0 } ",
+      "kernel s: f32[S, S] { for i:S, j:S, d:D   s[i,j] += q[i,d] * k[j,d] } "
+      "kernel t: f32[S, S] { for i:S, j:S   t[i,j] = select(b[i,j], -inf, s[i,j]) } "
+      "let p = softmax(t) kernel y: f32[S, D] { for i:S, j:S, d:D   y[i,d] += p[i,j] * v[j,d] }");
+  expect_useful(graph, 2 * kPairs * 4);
+  EXPECT_FALSE(assumes(graph, "both-branches-read"));
 }
 
 TEST(Mask, OneThatDependsOnInputsIsNotStructure) {

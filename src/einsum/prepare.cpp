@@ -341,6 +341,9 @@ class Preparation {
     const bool true_elsewhere = kernel.otherwise >= 0 && reader.is_constant(kernel.otherwise, 1);
     if (!nonzero.empty() && (!guarded || true_elsewhere))
       result_.specials->not_nonzero[output] = reached(nonzero);
+    if (plain && !guarded && program_.tensor(kernel.output).type == ir::ElementType::Bool)
+      result_.specials->known[output] = reader.conditions(kernel.value, true).exact &&
+                                        reader.conditions(kernel.value, false).exact;
     if ((plain && (!guarded || is(kernel.otherwise, 0, false))) ||
         (kernel.reduction == Reduction::Sum && is(kernel.init, 0, true) &&
          is(kernel.otherwise, 0, true))) {
