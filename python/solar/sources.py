@@ -1,8 +1,8 @@
 """Loads a PyTorch source: finds its form, applies overrides, builds the model and its example inputs.
 
-Forms: a file with `Model`, `get_inputs` and (optionally) `get_init_inputs`; `file.py:name`, where `name` is a
+Forms of files: a file with `Model`, `get_inputs` and (optionally) `get_init_inputs`; `file.py:name`, where `name` is a
 function, an `nn.Module` class or instance, or a function without required arguments that returns a module, and the
-inputs come from `example_args()` or `get_inputs()`.
+inputs come from `example_args()` or `get_inputs()`. Beside files: exported programs and models by configuration.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from solar.constants import apply_overrides, defined_names, parse_file
 from solar.conversion import replacing_parameters
+from solar.huggingface.configurations import PREFIX, uses_transformers
 from solar.places import noting_lines
 from solar.problems import Problem, SourceError, display_path, raised
 from solar.signature import (
@@ -38,6 +39,10 @@ from solar.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from torch.export import ExportedProgram
+
+    from solar.huggingface.pretrained import Served
 
 INPUT_MAKERS = ("example_args", "get_inputs")
 SPECIAL = (*INPUT_MAKERS, "get_init_inputs")
@@ -58,10 +63,12 @@ class LoadedProgram:
     name: str
     path: str
     input_names: tuple[str, ...]
-    form: str  # "model" | "callable" | "module" | "factory"
+    form: str  # "model" | "callable" | "module" | "factory" | "archive"
     fake_mode: FakeTensorMode | None = None
     real_model: bool = False
     tape: Tape | None = None  # what the constructor ran on fake tensors
+    warnings: tuple[str, ...] = ()
+    exported: ExportedProgram | None = None  # of an archive: nothing is left to export
 
     @property
     def mode(self) -> str:
@@ -78,14 +85,31 @@ def load(source: str, overrides: Mapping[str, int] | None = None, *, fake: bool,
     Raises SourceError with one or more problems.
     """
     name = parse_source(source)
-    module = run_file(name, overrides or {})
-    builder = _Builder(name, module, fake, seed)
-    return builder.build()
+    if name.kind == "archive":
+        from solar.archives import load_archive
+
+        return load_archive(name, overrides or {}, fake=fake)
+    if name.kind == "huggingface":
+        from solar.huggingface.source import module_of
+
+        module, served = module_of(name, overrides or {})
+        return _Builder(name, module, fake, seed, served).build()
+    module, own = run_file(name, overrides or {})
+    return _Builder(name, module, fake, seed, own).build()
 
 
-def run_file(name: SourceName, overrides: Mapping[str, int]) -> types.ModuleType:
-    """Executes the file, with constants overridden, as a module of its own."""
-    tree = apply_overrides(parse_file(name.path), name.path, overrides)
+def run_file(name: SourceName, overrides: Mapping[str, int]) -> tuple[types.ModuleType, Served | None]:
+    """Executes the file, with constants overridden, as a module of its own.
+
+    A file that uses transformers gets configurations from this machine, with the overrides `config.NAME`.
+    """
+    tree = parse_file(name.path)
+    served = None
+    if uses_transformers(tree):
+        own = {key.removeprefix(PREFIX): n for key, n in overrides.items() if key.startswith(PREFIX)}
+        overrides = {key: n for key, n in overrides.items() if not key.startswith(PREFIX)}
+        served = _served(own)
+    tree = apply_overrides(tree, name.path, overrides)
     stem = os.path.splitext(os.path.basename(name.path))[0]
     module = types.ModuleType(f"solar_source_{re.sub(r'[^0-9A-Za-z_]', '_', stem)}")
     module.__file__ = name.path
@@ -103,16 +127,29 @@ def run_file(name: SourceName, overrides: Mapping[str, int]) -> types.ModuleType
         elif isinstance(error, ImportError) and "relative import" in str(error):
             hint = "the file is run by itself, with its folder on the path: write `import x`, not `from . import x`"
         raise SourceError(raised(error, name.path, "running the file", hint=hint)) from error
-    return module
+    return module, served
+
+
+def _served(overrides: Mapping[str, int]) -> Served | None:
+    """Configurations without a hub; None without the library, whose import will fail at the file's own line."""
+    from solar.huggingface.pretrained import serve
+
+    try:
+        return serve(overrides)
+    except ImportError:
+        return None
 
 
 class _Builder:
     """Turns an executed file into a LoadedProgram."""
 
-    def __init__(self, name: SourceName, module: types.ModuleType, fake: bool, seed: int) -> None:
+    def __init__(
+        self, name: SourceName, module: types.ModuleType, fake: bool, seed: int, served: Served | None
+    ) -> None:
         self.name = name
         self.module = module
         self.seed = seed
+        self.served = served
         self.fake_mode = make_fake_mode() if fake else None
         self.tape = Tape() if fake else None
 
@@ -121,25 +158,24 @@ class _Builder:
         inputs, kwargs = self.example_inputs()
         model, form, real = self.make_model(target)
         self.check_signature(model, inputs, kwargs)
-        stem = os.path.splitext(os.path.basename(self.name.path))[0]
-        title = f"{stem}_{self.name.member}" if self.name.member else stem
         return LoadedProgram(
             model=model,
             inputs=inputs,
             kwargs=kwargs,
-            name=identifier(title),
+            name=identifier(self.name.title),
             path=self.name.path,
             input_names=input_names(model, inputs, kwargs),
             form=form,
             fake_mode=self.fake_mode,
             real_model=real,
             tape=None if real else self.tape,
+            warnings=self.served.warnings() if self.served else (),
         )
 
     @property
     def member(self) -> str:
         """The name of what is to be analysed."""
-        return self.name.member or "Model"
+        return "Model" if self.name.kind == "huggingface" else self.name.member or "Model"
 
     def find_target(self) -> Any:
         """The member that the source names."""

@@ -70,15 +70,26 @@ def write_text(out: str, text: str) -> None:
 def inspect_source(request: dict[str, Any], _: Progress) -> dict[str, Any]:
     """Reads the file without running it."""
     from solar.constants import defined_names, find_constants, parse_file
+    from solar.huggingface.configurations import sizes_in_file
+    from solar.huggingface.sizes import constants_of
 
     name = parse_source(request["source"])
-    tree = parse_file(name.path)
-    return {
-        "path": name.path,
-        "member": name.member,
-        "defines": defined_names(tree),
-        "constants": [constant.to_json() for constant in find_constants(tree)],
-    }
+    facts: dict[str, Any] = {"path": name.path, "member": name.member, "defines": [], "constants": []}
+    if name.kind == "huggingface":
+        facts["constants"] = [_constant(key, value) for key, value in constants_of(name.path).items()]
+    elif name.kind == "python":
+        tree = parse_file(name.path)
+        facts["defines"] = defined_names(tree)
+        facts["constants"] = [constant.to_json() for constant in find_constants(tree)]
+        facts["constants"] += [_constant(key, value) for key, value in sizes_in_file(tree).items()]
+    return facts
+
+
+def _constant(name: str, value: int) -> dict[str, Any]:
+    """A size of a configuration, as a constant of the source."""
+    from solar.constants import Constant
+
+    return Constant(name, value, 0, "field").to_json()
 
 
 def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -131,6 +142,8 @@ def own_mistake(loaded: Any) -> tuple[Problem, ...]:
     from solar.golden import output_tensors
     from solar.sources import needs_values
 
+    if loaded.fake_mode is None:
+        return ()
     try:
         with torch.no_grad(), loaded.fake_mode:
             outputs = loaded.model(*loaded.inputs, **loaded.kwargs)

@@ -11,7 +11,7 @@
 namespace solar::frontend {
 namespace {
 
-constexpr const char* kForms = "a source is FILE.py, FILE.py:NAME or FILE.alir";
+constexpr const char* kForms = "a source is FILE.py, FILE.py:NAME, FILE.pt2, hf:MODEL or FILE.alir";
 
 Diagnostic refusal(std::string message, std::string hint = "") {
   Diagnostic diagnostic;
@@ -28,9 +28,16 @@ bool is_utf8(const std::string& text) {
          json(text).dump(-1, ' ', false, json::error_handler_t::replace).size();
 }
 
+Result<Done> check_text(const std::string& source) {
+  if (is_utf8(source)) return Done{};
+  return refusal(fmt::format("the name of the source is not UTF-8: {}", source),
+                 "rename it, or make a link to it with a plain name");
+}
+
 }  // namespace
 
 Result<Done> check_source_name(const std::string& source) {
+  if (source.starts_with("hf:")) return check_text(source);  // a worker knows the models
   std::string path = source;
   struct stat info = {};
   const size_t colon = source.rfind(':');
@@ -40,17 +47,13 @@ Result<Done> check_source_name(const std::string& source) {
     return refusal(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
   }
   if (!S_ISREG(info.st_mode)) return refusal(fmt::format("not a file: {}", path), kForms);
-  if (!path.ends_with(".py")) {
+  if (!path.ends_with(".py") && !source.ends_with(".pt2")) {
     return refusal(fmt::format("unknown kind of source: {}", path), kForms);
   }
   if (::access(path.c_str(), R_OK) != 0) {
     return refusal(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
   }
-  if (!is_utf8(source)) {
-    return refusal(fmt::format("the name of the source is not UTF-8: {}", path),
-                   "rename it, or make a link to it with a plain name");
-  }
-  return Done{};
+  return check_text(source);
 }
 
 }  // namespace solar::frontend

@@ -7,7 +7,8 @@
 
 namespace solar::frontend {
 
-/// Refuses what cannot be a Python source: `FILE.py` or `FILE.py:NAME` of a readable file.
+/// Refuses what cannot be a source for a worker: `FILE.py`, `FILE.py:NAME` or `FILE.pt2` of a
+/// readable file, or `hf:MODEL`.
 Result<Done> check_source_name(const std::string& source);
 
 }  // namespace solar::frontend

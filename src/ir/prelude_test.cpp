@@ -25,6 +25,9 @@ int64_t dim_value(const std::string& function, const std::string& name) {
       {"gqa", {{"H", 6}, {"G", 3}}},
       {"gqa_causal", {{"H", 6}, {"G", 3}}},
       {"gate_inputs", {{"G", 12}}},
+      {"sliding_windows", {{"STEP", 2}}},
+      {"write_slice", {{"N", 9}, {"START", 1}, {"STEP", 2}}},
+      {"write_diagonal", {{"K", 2}, {"UP", 1}, {"DOWN", 0}}},
   };
   const auto own = special.find(function);
   if (own != special.end() && own->second.contains(name)) return own->second.at(name);

@@ -180,19 +180,31 @@ def test_in_place_operators_are_functional(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        "y = x * 2\nv = y[0]\ny.add_(1)\nreturn v",
-        "y = x * 2\ny[0].add_(1)\nreturn y",
-        "y = x * 2\nv = y.view(6)\nv.mul_(2)\nreturn y",
-    ],
+    ("view", "operator"),
+    [("y.unfold(1, 2, 1)", "unfold"), ("y.expand(2, 2, 3)", "expand"), ("y.as_strided((2, 2), (1, 1))", "as_strided")],
 )
-def test_writes_through_views_are_refused(tmp_path: Path, body: str) -> None:
+def test_writes_through_some_views_are_refused(tmp_path: Path, view: str, operator: str) -> None:
     with pytest.raises(SourceError) as caught:
-        trace_text(tmp_path, body)
-    (problem,) = caught.value.problems
-    assert problem.kind == "unsupported-operator"
-    assert "a view shares" in problem.message
+        trace_text(tmp_path, f"y = x * 2\n{view}[0].add_(1)\nreturn y")
+    assert {problem.kind for problem in caught.value.problems} == {"unsupported-operator"}
+    assert operator in caught.value.problems[0].message
+
+
+def test_a_write_to_a_part_moves_that_part(tmp_path: Path) -> None:
+    """It is an update of the tensor in place, and other views are made again only where they are read."""
+    result = trace_text(tmp_path, "y = x * 2\nv, w = y[0], y[1]\ny[0, 1:].add_(1)\nreturn y, v")
+    assert operators(result) == ["aten.mul", "aten.add_"]
+    assert result.text.count("write_slice(") == 2
+    assert len(re.findall(r"slice \w+ = \w+\[(0|index\w*|1), :\]", result.text)) == 2
+
+
+def test_numbers_of_constants_are_folded(tmp_path: Path) -> None:
+    assert "mul_scalar(x, 5.0)" in trace_text(tmp_path, "return x * torch.arange(4).add(2).max().item()").text
+
+
+def test_operators_that_torch_makes_of_others(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "return torch.nan_to_num(x)")
+    assert operators(result) == ["aten.nan_to_num"]
 
 
 def test_in_place_result_keeps_its_type(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """The families of operators that are tested against torch."""
 
 from torch_case_generator import Family
+from torch_indexing_cases import bags, indexing, scattering, sorting
 from torch_loss_cases import class_losses, losses
 from torch_movement_cases import movement
 from torch_pointwise_cases import activations, binary, unary
+from torch_rearranging_cases import composites, resizing, windows, writes
 from torch_recurrent_cases import RECURRENT_FAMILIES
 from torch_reduction_cases import norms, reductions, scans
 from torch_window_cases import pooling, transposed_convolutions
@@ -21,4 +23,12 @@ FAMILIES: dict[str, Family] = {
     "transposed_convolutions": transposed_convolutions,
     "movement": movement,
     **RECURRENT_FAMILIES,
+    "sorting": sorting,
+    "indexing": indexing,
+    "scattering": scattering,
+    "bags": bags,
+    "resizing": resizing,
+    "windows": windows,
+    "writes": writes,
+    "composites": composites,
 }

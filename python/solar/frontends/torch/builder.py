@@ -144,6 +144,29 @@ class Builder(Views):
         self._emit([value], operands, f"kernel {value.token}: {declared} {{ {body} }}")
         return value
 
+    # Writes to parts of a tensor.
+
+    def write_slice(self, base: Value, value: Value, axis: int, start: int, step: int = 1) -> Value:
+        """`base` with `value` in its places start, start + step, ... along an axis."""
+        axis = base.axis(axis)
+        if value.shape == base.shape:
+            return value
+        last, part = self.to_last(base, [axis]), self.to_last(value, [axis])
+        dims = {"START": self.dim("start", start) if start else 0, "STEP": step}
+        y = self.call(
+            "write_slice", last, part, shape=last.shape, dtype=base.dtype, extents=self.extents(last), dims=dims
+        )
+        return self.from_last(y, [axis])
+
+    def write_diagonal(self, base: Value, value: Value, offset: int, first: int, second: int) -> Value:
+        """`base` with `value` on a diagonal of two of its axes; the diagonal is the last axis of `value`."""
+        last = self.to_last(base, [first, second])
+        dims = {"UP": max(offset, 0), "DOWN": max(-offset, 0)}
+        y = self.call(
+            "write_diagonal", last, value, shape=last.shape, dtype=base.dtype, extents=self.extents(last), dims=dims
+        )
+        return self.from_last(y, [first, second])
+
     # State, random numbers, memory layout, counts.
 
     def write(self, old: Value, new: Value) -> None:
@@ -197,15 +220,20 @@ class Builder(Views):
             yield
         finally:
             self._group = Group()
+            self._draft.groups.append(self._group)
 
     def name_result(self, value: Value, base: str) -> None:
         """Gives the result of the current operator the operator's own name."""
         if self._draft.hints[value.token][0] == self._group.base:
             self._draft.hints[value.token] = (names.identifier(base), "")
 
-    def only_views(self) -> bool:
-        """Whether the current operator has done nothing but views."""
-        return all(s.is_view for s in self._group.statements)
+    def emitted(self) -> int:
+        """The number of statements of the current operator so far."""
+        return len(self._group.statements)
+
+    def only_views(self, before: int) -> bool:
+        """Whether the current operator has done nothing but views since it had `before` statements."""
+        return all(s.is_view for s in self._group.statements[before:])
 
     def output(self, value: Value) -> None:
         """One more output of the program."""

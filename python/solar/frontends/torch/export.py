@@ -35,6 +35,8 @@ def export(loaded: LoadedProgram) -> ExportedProgram:
 
     Raises TraceError where the exporter gives up; what the user's program raises passes through.
     """
+    if loaded.exported is not None:
+        return loaded.exported
     expose_tensors(loaded.model)
     try:
         mode = loaded.fake_mode or contextlib.nullcontext()

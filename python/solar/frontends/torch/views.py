@@ -23,6 +23,7 @@ class Views:
     def __init__(self, name: str) -> None:
         self._draft = Draft(name)
         self._group = Group()
+        self._draft.groups.append(self._group)
 
     # Dims.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from solar.frontends.torch.ops.loss_reduction import MEAN, reduced
@@ -32,6 +33,14 @@ def pairwise_distance(
 ) -> Value:
     y = _distance(b, x1, x2, p, eps)
     return b.unsqueeze(y, -1) if keepdim else y
+
+
+@lowering("aten.cdist.default")
+def cdist(b: Builder, x1: Value, x2: Value, p: Number = 2, compute_mode: int | None = None) -> Value:
+    """The distance of every row of x1 to every row of x2."""
+    if p == 0 or math.isinf(p):
+        raise b.unsupported(f"p = {p}")
+    return _distance(b, b.unsqueeze(x1, -2), b.unsqueeze(x2, -3), p, 0)
 
 
 @lowering("aten.triplet_margin_loss.default")

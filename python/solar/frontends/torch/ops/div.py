@@ -41,8 +41,7 @@ def floor_divide(b: Builder, x: Value, other: Operand) -> Value:
 @lowering("aten.remainder.Tensor", "aten.remainder.Scalar")
 def remainder(b: Builder, x: Value, other: Operand) -> Value:
     compute = b.promoted(x, other)
-    if is_float(compute) or compute == torch.bool:
-        raise b.unsupported("the remainder of floats")
-    if isinstance(other, Value):
-        return b.pointwise("remainder", x, other)
-    return b.pointwise("remainder_scalar", x, other)
+    if compute == torch.bool:
+        raise b.unsupported("the remainder of bool values")
+    name = "float_remainder" if is_float(compute) else "remainder"
+    return b.pointwise(name if isinstance(other, Value) else f"{name}_scalar", x, other, compute=compute)

@@ -1,4 +1,4 @@
-"""aten.index with one tensor of indices: x[:, indices]."""
+"""aten.index: x[:, i, j] with tensors of indices."""
 
 from __future__ import annotations
 
@@ -14,27 +14,59 @@ if TYPE_CHECKING:
 
     from solar.frontends.torch.builder import Builder, Value
 
+_MOST = 4  # prelude functions: index_2 .. index_4
 
-@lowering("aten.index.Tensor")
+
+@lowering("aten.index.Tensor", "aten._unsafe_index.Tensor")
 def index(b: Builder, x: Value, indices: Sequence[Value | None]) -> Value:
-    given = [(axis, i) for axis, i in enumerate(indices) if i is not None]
-    if len(given) != 1:
-        raise b.unsupported("several tensors of indices")
-    axis, places = given[0]
-    if places.dtype == torch.bool:
-        raise b.unsupported("a mask as index: the number of elements depends on data")
-    axis_extent = b.extent(x, axis)
-    # Negative indices count from the end.
-    wrapped = b.call(
+    axes, places = indexed_axes(b, x, indices)
+    if len(axes) == 1:
+        return _one(b, x, axes[0], places[0])
+    if len(axes) > _MOST:
+        raise b.unsupported(f"{len(axes)} tensors of indices")
+    places = b.broadcast(*places)
+    first = b.permute(x, [*axes, *(a for a in range(x.rank) if a not in axes)])
+    shape = (*places[0].shape, *first.shape[len(axes) :])
+    known = [*b.extents(places[0]), *b.extents(first)[len(axes) :]]
+    y = b.call(f"index_{len(axes)}", first, *places, shape=shape, dtype=x.dtype, extents=known)
+    return b.permute(y, order_of_result(axes, places[0].rank, y.rank))
+
+
+def indexed_axes(b: Builder, x: Value, indices: Sequence[Value | None]) -> tuple[list[int], list[Value]]:
+    """The axes that have indices, and the indices: integers that count from the start."""
+    axes: list[int] = []
+    places: list[Value] = []
+    for axis, given in enumerate(indices):
+        if given is None:
+            continue
+        if given.dtype in (torch.bool, torch.uint8):
+            raise b.unsupported("a mask as index: the number of elements depends on data")
+        axes.append(axis)
+        places.append(wrapped(b, given, b.extent(x, axis)))
+    return axes, places
+
+
+def wrapped(b: Builder, places: Value, extent: str) -> Value:
+    """Indices into an axis, of which negative ones count from the end."""
+    return b.call(
         "wrapped_index",
         b.cast(places, torch.int64),
         shape=places.shape,
         dtype=torch.int64,
         extents=b.extents(places),
-        dims={"N": axis_extent},
+        dims={"N": extent},
     )
-    flat = b.reshape(wrapped, (-1,))
-    rows = index_select(b, x, axis, flat)
+
+
+def order_of_result(axes: Sequence[int], rank: int, whole: int) -> list[int]:
+    """From the axes of the indices, then the rest, to torch's order: neighbouring axes are replaced where they are."""
+    neighbours = axes[-1] - axes[0] + 1 == len(axes)
+    before = axes[0] if neighbours else 0
+    return [*range(rank, rank + before), *range(rank), *range(rank + before, whole)]
+
+
+def _one(b: Builder, x: Value, axis: int, places: Value) -> Value:
+    rows = index_select(b, x, axis, b.reshape(places, (-1,)))
     if places.rank == 1:
         return rows
     if places.rank == 0:
