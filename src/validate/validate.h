@@ -21,7 +21,7 @@ namespace solar::validate {
 struct Options {
   int64_t full_bytes = int64_t{10} << 30;  // predicted peak up to which `full` is used
   int64_t full_points =
-      20'000'000'000;  // loop points of one run of the IR up to which `full` is used
+      20'000'000'000;  // loop points of one run up to which `full` is used; ten of products are one
   int64_t small_points = 4'000'000'000;  // likewise for a small program
   frontend::Limits limits = {};
   const std::atomic<bool>* cancel = nullptr;

@@ -10,6 +10,7 @@
 #include "validate/rounding.h"
 #include "validate/same_program.h"
 #include "validate/shrink.h"
+#include "validate/sizes.h"
 
 namespace solar::validate {
 namespace {
@@ -22,6 +23,20 @@ exec::TensorData tensor(const std::vector<double>& values,
 }
 
 constexpr double kEps = 0x1p-23;
+
+TEST(Sizes, PointsOfProductsCountATenth) {
+  const auto program = [](const std::string& nest) {
+    auto verified = ir::verify_text(
+        "program p(input a: f32[N, N], input b: f32[N, N]) -> (y) { dims N = 4096 kernel y: f32[N, "
+        "N] { for m:N, n:N, k:N   y[m,n] " +
+        nest + " } }");
+    EXPECT_TRUE(verified.has_value());
+    return *verified;
+  };
+  EXPECT_TRUE(fits_full(program("+= a[m,k] * b[k,n]"), {}));  // 69 Gpoints
+  EXPECT_FALSE(fits_full(program("+= a[m,k] + b[k,n]"), {}));
+  EXPECT_FALSE(fits_full(program("max= a[m,k] * b[k,n]"), {}));
+}
 
 TEST(Compare, TinyOutputsAreNotForgiven) {
   // Every value is far below any absolute tolerance somebody might choose.
