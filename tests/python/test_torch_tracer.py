@@ -202,6 +202,18 @@ def test_numbers_of_constants_are_folded(tmp_path: Path) -> None:
     assert "mul_scalar(x, 5.0)" in trace_text(tmp_path, "return x * torch.arange(4).add(2).max().item()").text
 
 
+def test_tensors_without_elements_are_left_out_of_a_concatenation(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "return torch.cat([torch.tensor([]), x[:, :0].flatten(), x[0]])")
+    assert operators(result) == ["aten.cat"]
+    with pytest.raises(SourceError, match="no elements"):
+        trace_text(tmp_path, "return x[:0] + 1, x[:0].sum()")
+
+
+def test_a_write_that_nothing_reads_is_left_out(tmp_path: Path) -> None:
+    result = trace_text(tmp_path, "y = torch.empty(2, 3)\ny.uniform_(-1, 1)\nreturn x + 1")
+    assert operators(result) == ["aten.add"]
+
+
 def test_operators_that_torch_makes_of_others(tmp_path: Path) -> None:
     result = trace_text(tmp_path, "return torch.nan_to_num(x)")
     assert operators(result) == ["aten.nan_to_num"]

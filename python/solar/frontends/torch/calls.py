@@ -32,13 +32,25 @@ class Call:
 
 
 def live_nodes(graph: fx.Graph) -> set[fx.Node]:
-    """Nodes that outputs need. Every call that writes to memory counts as needed."""
+    """Nodes that outputs need. A write is needed where its memory is: it comes from outside, or is read later."""
     live: set[fx.Node] = set()
+    read: set[fx.Node] = set()  # the owners of the memory that live nodes read
     for node in reversed(graph.nodes):
-        needed = node.op in ("output", "placeholder") or is_mutable(node) or _has_effects(node)
-        if needed or any(user in live for user in node.users):
+        needed = node.op in ("output", "placeholder") or _has_effects(node) or any(user in live for user in node.users)
+        if not needed and is_mutable(node):
+            owners = [_owner(a) for a in node.all_input_nodes]
+            needed = any(owner.op != "call_function" or owner in read for owner in owners)
+        if needed:
             live.add(node)
+            read.update(_owner(a) for a in node.all_input_nodes)
     return live
+
+
+def _owner(node: fx.Node) -> fx.Node:
+    """The node whose memory a node may have."""
+    while node.op == "call_function" and may_share(node) and node.args and isinstance(node.args[0], fx.Node):
+        node = node.args[0]
+    return node
 
 
 def is_mutable(node: fx.Node) -> bool:

@@ -43,6 +43,8 @@ _NUMBERS = _ITEMS | _SIZES
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 _NO_LOWERING = "no lowering for this operator"
 _MISSING = object()  # the value of a node that could not be lowered
+_EMPTY = object()  # the value of a tensor without elements, which the language does not have
+_DROPS_EMPTY = ("aten.cat.", "aten.concat.", "aten.concatenate.")
 
 
 class Nodes:
@@ -67,6 +69,10 @@ class Nodes:
             self.memory.add_view(node, View(same_as))
         if isinstance(value, Value):
             self.builder.strides.setdefault(value, tuple(node.meta["val"].stride()))
+
+    def bind_empty(self, node: fx.Node) -> None:
+        """Notes that a placeholder has no elements."""
+        self.memory[node] = _EMPTY
 
     def value(self, node: fx.Node) -> Any:
         """A node's value at this point of the program."""
@@ -134,6 +140,9 @@ class Nodes:
 
     def _compute(self, node: fx.Node) -> None:
         """Lowers a call into the current group."""
+        if self._is_empty(node):
+            self.memory[node] = _EMPTY
+            return
         function = self._lowering(node)
         if function is not None:
             args, kwargs = self._arguments(node)
@@ -216,7 +225,16 @@ class Nodes:
         kwargs = {k: fx.map_arg(v, lambda n: self.memory[n]) for k, v in node.kwargs.items() if k not in _PLACEMENT}
         if kwargs.pop("generator", None) is not None:
             raise NotLoweredError("an explicit random generator is not supported")
+        if operator_name(node).startswith(_DROPS_EMPTY):
+            args = ([x for x in args[0] if x is not _EMPTY], *args[1:])
+        if any(x is _EMPTY for x in (*args, *kwargs.values())):
+            raise NotLoweredError("an argument has no elements")
         return args, {k: v for k, v in kwargs.items() if v is not None}
+
+    def _is_empty(self, node: fx.Node) -> bool:
+        """Whether the call's result is one tensor without elements."""
+        result = node.meta.get("val")
+        return isinstance(result, torch.Tensor) and 0 in [self.folder.size(n) for n in result.shape]
 
     def _run(self, node: fx.Node, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What a lowering gives, checked against what torch gives."""
@@ -276,6 +294,8 @@ class Nodes:
 
     def _finish_names(self, node: fx.Node) -> None:
         base, result = node.name.rstrip("_"), self.memory[node]
+        if result is _EMPTY:
+            return
         results = [result] if isinstance(result, Value) else list(result or ())
         for place, value in enumerate(results):
             if isinstance(value, Value):

@@ -11,7 +11,7 @@ from torch import fx
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.calls import live_nodes, written_nodes
+from solar.frontends.torch.calls import live_nodes, may_share, written_nodes
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedOperatorError
 from solar.frontends.torch.export import export
@@ -78,6 +78,7 @@ class _Tracer:
         self.nodes = Nodes(loaded, self.builder, exported.graph_module, folder)
         self.sources: dict[Value, tuple[str | None, int | None]] = {}  # ports: model path, input leaf
         self.constants: dict[Value, torch.Tensor] = {}
+        self.unused = 0  # operators that nothing needs
         self.roles: dict[fx.Node, str] = {}
         self.warnings = list(loaded.warnings)
         self.port_of: dict[fx.Node, Value] = {}
@@ -88,8 +89,12 @@ class _Tracer:
         self._ports()
         live = live_nodes(graph)
         for node in graph.nodes:
-            if node.op == "call_function" and node in live:
+            if node.op != "call_function":
+                continue
+            if node in live:
                 self.nodes.lower(node)
+            else:
+                self.unused += not may_share(node)
         if self.nodes.unsupported:
             raise UnsupportedOperatorError(list(self.nodes.unsupported.values()))
         self._outputs()
@@ -98,8 +103,8 @@ class _Tracer:
 
     def _result(self) -> TraceResult:
         program = self.builder.finish()
-        if program.dropped:
-            self.warnings.append(f"{program.dropped} operators whose results are not used were left out")
+        if unused := program.dropped + self.unused:
+            self.warnings.append(f"{unused} operators whose results are not used were left out")
         ports = []
         for value, name in program.port_names.items():
             key, index = self.sources.get(value, (None, None))
@@ -169,6 +174,9 @@ class _Tracer:
         shape = tuple(tensor.shape)
         if not isinstance(tensor, torch.Tensor):
             raise TraceError(f"a constant of type {type(tensor).__name__} is not supported", file=self.loaded.path)
+        if tensor.numel() == 0:
+            self.nodes.bind_empty(node)
+            return
         name = f"const_{name.removeprefix('lifted_tensor_')}" if name.startswith("lifted_tensor_") else name
         name = name.replace(".", "_")
         if tensor.numel() <= _MAX_CONST:

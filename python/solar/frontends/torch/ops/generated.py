@@ -20,6 +20,12 @@ def zeros(b: Builder, *size: Any, dtype: torch.dtype | None = None) -> Value:
     return b.constant(0, b.result.shape, b.result.dtype)
 
 
+@lowering("aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default")
+def empty(b: Builder, *size: Any, dtype: torch.dtype | None = None) -> Value:
+    """Any values will do: what reads them before a write gives nothing that can be compared."""
+    return b.constant(0, b.result.shape, b.result.dtype)
+
+
 @lowering("aten.ones.default", "aten.ones_like.default", "aten.new_ones.default")
 def ones(b: Builder, *size: Any, dtype: torch.dtype | None = None) -> Value:
     return b.constant(1, b.result.shape, b.result.dtype)
