@@ -221,7 +221,7 @@ class Nodes:
         return ""
 
     def _arguments(self, node: fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        args = fx.map_arg(node.args, lambda n: self.memory[n])
+        args: tuple[Any, ...] = tuple(fx.map_arg(node.args, lambda n: self.memory[n]))
         kwargs = {k: fx.map_arg(v, lambda n: self.memory[n]) for k, v in node.kwargs.items() if k not in _PLACEMENT}
         if kwargs.pop("generator", None) is not None:
             raise NotLoweredError("an explicit random generator is not supported")
