@@ -1,0 +1,139 @@
+"""Sources beside files of Python: exported programs, and Hugging Face models by configuration."""
+
+import ast
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from solar.frontends.torch import trace
+from solar.huggingface.configurations import bundled_names, configuration_file, sizes_in_file, with_overrides
+from solar.huggingface.sizes import constants_of
+from solar.problems import SourceError
+from solar.sources import load
+from solar.worker import inspect_source
+from torch import nn
+
+WITHOUT_TRANSFORMERS = importlib.util.find_spec("transformers") is None
+needs_transformers = pytest.mark.skipif(WITHOUT_TRANSFORMERS, reason="transformers is not installed")
+TINY = {"n_layer": 1, "n_embd": 12, "n_positions": 16, "vocab_size": 31, "sequence_length": 5}
+FILE = """
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+config = AutoConfig.from_pretrained("gpt2")
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = AutoModelForCausalLM.from_pretrained("gpt2", config=config)
+
+    def forward(self, x):
+        return self.model(x).logits
+
+def get_inputs():
+    return [torch.randint(0, config.vocab_size, (2, 5))]
+"""
+
+
+class Small(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, x: torch.Tensor, *, scale: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.fc(x)) * scale
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> str:
+    path = tmp_path / "small.pt2"
+    torch.export.save(torch.export.export(Small(), (torch.randn(2, 3),), {"scale": torch.randn(4)}), path)
+    return str(path)
+
+
+def test_an_archive_is_traced(archive: str) -> None:
+    result = trace(load(archive, fake=True))
+    assert {p.name: (p.role, p.key, p.index) for p in result.ports} == {
+        "x": ("input", None, 0),
+        "scale": ("input", None, 1),
+        "fc_weight": ("param", "fc.weight", None),
+        "fc_bias": ("param", "fc.bias", None),
+    }
+    assert result.name == "small"
+    assert inspect_source({"source": archive}, print)["constants"] == []
+
+
+def test_an_archive_that_cannot_be_used_is_told(archive: str, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.pt2"
+    broken.write_bytes(b"nothing")
+    with pytest.raises(SourceError, match="cannot be read"):
+        load(str(broken), fake=True)
+    with pytest.raises(SourceError, match="no constants to override"):
+        load(archive, {"N": 2}, fake=True)
+
+
+def test_bundled_configurations() -> None:
+    assert len(bundled_names()) == 7
+    for name in bundled_names():
+        path = configuration_file(name)
+        assert path == configuration_file(name.rpartition("/")[2])
+        found = constants_of(path)
+        assert found["batch_size"] == 1
+        assert found["vocab_size"] > 8
+        assert not any("layer" in key or "head" in key for key in found)
+
+
+def test_an_unknown_model_is_told() -> None:
+    with pytest.raises(SourceError, match="the Hugging Face hub is not asked") as caught:
+        load("hf:nobody/nothing", fake=True)
+    assert "gpt2" in caught.value.problems[0].hint
+
+
+def test_overrides_of_a_configuration() -> None:
+    fields = {"vocab_size": 100, "eos_token_id": 99, "text_config": {"sizes": [8, 16]}}
+    changed, found = with_overrides(fields, {"vocab_size": 10, "text_config.sizes[1]": 4, "other": 1})
+    assert changed == {"vocab_size": 10, "eos_token_id": 9, "text_config": {"sizes": [8, 4]}}
+    assert found == {"vocab_size", "text_config.sizes[1]"}
+
+
+def test_sizes_of_the_configurations_that_a_file_loads() -> None:
+    found = sizes_in_file(ast.parse(FILE))
+    assert found["config.n_embd"] == 768
+    assert sizes_in_file(ast.parse(FILE.replace("transformers", "others"))) == {}
+
+
+@pytest.mark.skipif(not WITHOUT_TRANSFORMERS, reason="transformers is installed")
+def test_without_the_library_a_model_is_told_to_need_it() -> None:
+    with pytest.raises(SourceError) as caught:
+        load("hf:gpt2", fake=True)
+    assert caught.value.problems[0].kind == "no-framework"
+    assert "pip install transformers" in caught.value.problems[0].hint
+
+
+@needs_transformers
+def test_a_model_by_its_configuration() -> None:
+    result = trace(load("hf:gpt2", TINY, fake=True))
+    shapes = {p.name for p in result.ports if p.role == "input"}
+    assert shapes == {"input_ids"}
+    assert "random" in " ".join(result.warnings)
+    with pytest.raises(SourceError, match="no integer `width`"):
+        load("hf:gpt2", {"width": 2}, fake=True)
+
+
+@needs_transformers
+def test_a_file_that_loads_a_pretrained_model(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(FILE)
+    overrides = {f"config.{key}": value for key, value in TINY.items() if key != "sequence_length"}
+    result = trace(load(str(path), overrides, fake=True))
+    assert "lm_head" in result.text
+    assert any("weights of `gpt2` are random" in warning for warning in result.warnings)
+
+
+def test_a_configuration_of_nothing_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"hidden_size": 3}))
+    with pytest.raises(SourceError, match="no `model_type`"):
+        inspect_source({"source": f"hf:{tmp_path}"}, print)
