@@ -1,5 +1,5 @@
 # The one entry point. Every target sets up what it needs first.
-.PHONY: setup build test golden check ci format clean long-differential long-mutations long-fuzz
+.PHONY: setup build test golden check ci format clean kernelbench long-differential long-mutations long-fuzz
 
 setup: ## everything that building, testing and checking needs
 	@bash scripts/setup.sh development
@@ -13,6 +13,10 @@ check: ## layers, formatting, lint, types
 	@bash scripts/check.sh
 ci: ## check and test
 	@bash scripts/ci.sh
+kernelbench: ## KERNELBENCH_DIR=PATH: all four levels, hours; goes on where it was stopped (KERNELBENCH_OUT=RUN)
+	@test -d "$$KERNELBENCH_DIR/KernelBench/level1" || { echo "set KERNELBENCH_DIR to a checkout of KernelBench" >&2; exit 2; }
+	@./solar suite "$$KERNELBENCH_DIR"/KernelBench/level[1-4] --arch h100-sxm,a6000,b200,thor \
+		--out "$${KERNELBENCH_OUT:-kernelbench-run}" --resume --fail-on unvalidated
 long-differential: ## 20,000 random programs, executors against NumPy: minutes
 	@bash scripts/long/differential.sh
 long-mutations: ## 100,000 random mutations of programs, under the sanitizers

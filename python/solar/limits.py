@@ -147,6 +147,15 @@ def use_of(pid: int) -> Use:
     return Use(resident, len(tree))
 
 
+def reap(pid: int) -> float:
+    """Waits for an ended child; processor seconds of it and of its own children, 0 if there is none to wait for."""
+    try:
+        _, _, use = os.wait4(pid, 0)
+    except ChildProcessError:
+        return 0.0
+    return use.ru_utime + use.ru_stime
+
+
 def kill_tree(pid: int) -> None:
     """Kills the process group of `pid` and every descendant, also those in groups of their own."""
     for member in reversed(tree_of(pid)):

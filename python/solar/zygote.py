@@ -45,6 +45,8 @@ class Zygote:
         self.jobs: dict[int, Job] = {}
         self.isolated = limits.can_leave_network()
         self.framework_problem = ""
+        self.cpu_told = 0.0  # of this process, up to the last answer
+        self.cpu_of_orphans = 0.0
 
     def run(self) -> None:
         """Serves until the input ends."""
@@ -52,6 +54,7 @@ class Zygote:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until here it ends the process at once
         gc.collect()
         gc.freeze()
+        self.cpu_told = time.process_time()
         try:
             while self.turn():
                 pass
@@ -159,17 +162,17 @@ class Zygote:
             self.finish(job, [Problem("worker-failed", "the worker's answer cannot be read")])
 
     def crashed(self, job: Job) -> None:
-        _, status = os.waitpid(job.pid, 0) if ended_soon(job.pid) else (0, 0)
+        end = os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT) if ended_soon(job.pid) else None
         read_log(job)
         path = source_path(str(job.request.get("source", "")))
         file, line = place_in_log(job, path)
-        if os.WIFSIGNALED(status):
-            number = os.WTERMSIG(status)
+        number = end.si_status if end else 0
+        if end and end.si_code != os.CLD_EXITED:
             message = f"the program crashed with {signal.Signals(number).name}"
             hint = "the system may be short of memory" if number == signal.SIGKILL else ""
             problem = Problem("worker-failed", message, file, line, hint)
         else:
-            message = f"the program ended the process (exit status {os.waitstatus_to_exitcode(status)})"
+            message = f"the program ended the process (exit status {number})"
             problem = Problem("worker-failed", message, file, line)
         self.finish(job, [problem])
 
@@ -203,12 +206,14 @@ class Zygote:
         """Kills what is left of a worker, removes its partial file, answers."""
         del self.jobs[job.pid]
         limits.kill_tree(job.pid)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(job.pid, 0)
+        cpu = limits.reap(job.pid)
         self.reap_orphans()
         os.close(job.reply_fd)
         os.close(job.log_fd)
         remove_parts(job)
+        own = time.process_time()
+        message["cpu_seconds"] = cpu + self.cpu_of_orphans + own - self.cpu_told
+        self.cpu_told, self.cpu_of_orphans = own, 0.0
         self.send(message)
 
     def reap_orphans(self) -> None:
@@ -216,8 +221,7 @@ class Zygote:
         for pid in limits.children_of(os.getpid()):
             if pid not in self.jobs:
                 limits.kill_tree(pid)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, 0)
+                self.cpu_of_orphans += limits.reap(pid)
 
     def kill_all(self) -> None:
         """Kills all workers and whatever they started; removes their partial files."""
@@ -227,8 +231,7 @@ class Zygote:
         while left := limits.children_of(os.getpid()):
             for pid in left:
                 limits.kill_tree(pid)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, 0)
+                limits.reap(pid)
 
 
 def preload() -> tuple[str | None, str]:

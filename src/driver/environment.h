@@ -15,6 +15,7 @@ struct Environment {
   std::string python;  // the interpreter of the workers
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const std::string&)> progress = {};  // one short line: what is being done
+  frontend::WorkerPool* pool = nullptr;  // to be used instead of a new one for each source
 
   /// Refuses a root that does not hold the program's parts.
   Result<Done> check_root() const;

@@ -48,59 +48,78 @@ Result<std::map<std::string, einsum::KnownPort>> known_ports(const frontend::Tra
   return known;
 }
 
-Result<Loaded> load_alir(const AnalyzeOptions& options) {
-  Loaded loaded;
-  loaded.source = options.source;
+Result<Done> load_alir(const AnalyzeOptions& options, Loaded& loaded) {
   SOLAR_TRY(std::string text, read_file(options.source));
   SOLAR_TRY(loaded.file, ir::parse_text(options.source, std::move(text)));
   SOLAR_TRY(ir::VerifiedProgram program, ir::verify(loaded.file, {options.bindings}));
   loaded.program = std::move(program);
   loaded.validation.reason = "an .alir file has no original to compare with";
-  return loaded;
+  return Done{};
 }
 
-}  // namespace
-
-Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment) {
-  if (options.source.ends_with(".alir")) return load_alir(options);
-  Loaded loaded;
-  loaded.source = options.source;
-  SOLAR_TRY([[maybe_unused]] const Done readable, frontend::check_source_name(options.source));
-  SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
-  SOLAR_TRY(frontend::WorkerPool pool, frontend::WorkerPool::start(environment.pool_options()));
+/// Traces a source, and validates the trace.
+Result<Done> load_source(const AnalyzeOptions& options, const Environment& environment,
+                         frontend::WorkerPool& pool, Loaded& loaded) {
   SOLAR_TRY(const frontend::TemporaryFolder folder, frontend::TemporaryFolder::make());
   const frontend::SourceRequest request = {options.source, options.overrides};
   if (environment.progress) environment.progress("trace");
   auto start = Clock::now();
-  SOLAR_TRY(validate::Traced traced,
-            validate::trace_source(pool, request, folder.path(), options.validation));
+  auto traced = validate::trace_source(pool, request, folder.path(), options.validation);
   loaded.trace_s = seconds_since(start);
-  SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
-  SOLAR_TRY(loaded.known_ports, known_ports(traced.trace));
-  loaded.file = traced.file;
-  loaded.mode = traced.trace.mode;
-  loaded.warnings = traced.trace.warnings;
-  if (options.validate) {
-    start = Clock::now();
-    SOLAR_TRY(validate::Outcome outcome,
-              validate::validate_trace(pool, request, traced, folder.path(), options.validation));
-    loaded.validation = to_report(outcome);
-    loaded.example = std::move(outcome.example);
-    loaded.validate_s = seconds_since(start);
-  } else {
-    loaded.validation.reason = "--no-validate";
-  }
+  if (!traced) return std::move(traced.error());
+  loaded.file = traced->file;
+  loaded.program = traced->program;
+  loaded.mode = traced->trace.mode;
   loaded.validation.mode = loaded.mode;
-  loaded.program = traced.program;
+  loaded.warnings = traced->trace.warnings;
+  SOLAR_TRY(loaded.known_ports, known_ports(traced->trace));
+  SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
+  if (!options.validate) {
+    loaded.validation.reason = "--no-validate";
+    return Done{};
+  }
+  start = Clock::now();
+  auto outcome =
+      validate::validate_trace(pool, request, *traced, folder.path(), options.validation);
+  loaded.validate_s = seconds_since(start);
+  if (!outcome) {
+    loaded.validation.reason = outcome.error().front().message;
+    return std::move(outcome.error());
+  }
+  loaded.validation = to_report(*outcome);
+  loaded.validation.mode = loaded.mode;
+  loaded.example = std::move(outcome->example);
+  return Done{};
+}
+
+}  // namespace
+
+Result<Done> load(const AnalyzeOptions& options, const Environment& environment, Loaded& loaded) {
+  loaded.source = options.source;
+  if (options.source.ends_with(".alir")) return load_alir(options, loaded);
+  SOLAR_TRY([[maybe_unused]] const Done readable, frontend::check_source_name(options.source));
+  SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
+  if (environment.pool != nullptr) {
+    SOLAR_TRY([[maybe_unused]] const Done done,
+              load_source(options, environment, *environment.pool, loaded));
+  } else {
+    SOLAR_TRY(frontend::WorkerPool pool, frontend::WorkerPool::start(environment.pool_options()));
+    SOLAR_TRY([[maybe_unused]] const Done done, load_source(options, environment, pool, loaded));
+  }
   if (!options.bindings.empty()) {
-    SOLAR_TRY(ir::VerifiedProgram bound, ir::verify(traced.file, {options.bindings}));
+    SOLAR_TRY(ir::VerifiedProgram bound, ir::verify(loaded.file, {options.bindings}));
     loaded.program = std::move(bound);
     loaded.example = {};
     loaded.warnings.push_back(
         fmt::format("analysed at bound dims; the source was traced{} at its own",
                     loaded.validation.status == "passed" ? " and validated" : ""));
   }
-  SOLAR_TRY([[maybe_unused]] const Done complete, environment.check_cancelled());
+  return environment.check_cancelled();
+}
+
+Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment) {
+  Loaded loaded;
+  SOLAR_TRY([[maybe_unused]] const Done done, load(options, environment, loaded));
   return loaded;
 }
 

@@ -8,6 +8,7 @@
 #include "arch/library.h"
 #include "einsum/lift.h"
 #include "exec/executor.h"
+#include "ir/statement_count.h"
 #include "roofline/inverse.h"
 
 namespace solar::driver {
@@ -220,51 +221,115 @@ Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel
   return einsum::lift(program, options);
 }
 
-Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment) {
-  Analysis analysis;
-  if (!options.archs.empty()) {  // before any long work
-    SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
-    SOLAR_TRY(analysis.machines, arch::load_all(options.archs, environment.arch_library()));
-  }
-  SOLAR_TRY(analysis.loaded, load(options, environment));
-  if (environment.progress) environment.progress("lift");
-  SOLAR_TRY(analysis.graph, lift(analysis.loaded, environment.cancel));
-  SOLAR_TRY([[maybe_unused]] const Done lifted, environment.check_cancelled());
-  return analysis;
+namespace {
+
+/// Those that the options name.
+Result<std::vector<arch::Machine>> machines_of(const AnalyzeOptions& options,
+                                               const Environment& environment) {
+  if (options.archs.empty()) return std::vector<arch::Machine>{};
+  SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
+  return arch::load_all(options.archs, environment.arch_library());
 }
 
-Result<report::Report> analyze(const AnalyzeOptions& options, const Environment& environment) {
-  const auto start = Clock::now();
-  SOLAR_TRY(const Analysis analysis, prepare(options, environment));
-  const auto& [loaded, graph, machines] = analysis;
-  report::Report report;
+Result<einsum::Graph> lift_step(const Loaded& loaded, const Environment& environment) {
+  if (environment.progress) environment.progress("lift");
+  SOLAR_TRY(einsum::Graph graph, lift(loaded, environment.cancel));
+  SOLAR_TRY([[maybe_unused]] const Done lifted, environment.check_cancelled());
+  return graph;
+}
+
+void add_program(report::Report& report, const Loaded& loaded) {
   report.source = loaded.source;
-  report.program = (*loaded.program)->name;
   report.mode = loaded.mode;
+  report.validation = loaded.validation;
+  report.warnings = loaded.warnings;
+  report.timings_s.trace = loaded.trace_s;
+  report.timings_s.validate = loaded.validate_s;
+  if (!loaded.program) return;
+  report.program = (*loaded.program)->name;
   for (const ir::Dim& dim : (*loaded.program)->dims)
     report.dims.push_back({dim.name, dim.value, dim.expression});
-  report.validation = loaded.validation;
+}
+
+void add_counts(report::Report& report, const Loaded& loaded, const einsum::Graph& graph) {
   report.totals = totals_of(graph);
   report.nodes = nodes_of(graph);
   add_warnings(report.warnings, loaded, graph);
-  report.timings_s.trace = loaded.trace_s;
-  report.timings_s.validate = loaded.validate_s;
-  report.timings_s.lift = std::max(0.0, seconds_since(start) - loaded.trace_s - loaded.validate_s);
-  const auto bound_start = Clock::now();
+}
+
+Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,
+                        const std::vector<arch::Machine>& machines,
+                        const roofline::Policy& policy) {
   SOLAR_TRY(const std::vector<roofline::Work> operators, operator_work(graph));
   SOLAR_TRY(const roofline::Work whole, graph_work(graph));
   Diagnostics errors;
   for (const arch::Machine& machine : machines) {
-    auto bounds = roofline::bounds(operators, whole, machine, options.policy);
+    auto bounds = roofline::bounds(operators, whole, machine, policy);
     if (!bounds) {
       errors.insert(errors.end(), bounds.error().begin(), bounds.error().end());
       continue;
     }
-    add_bounds(report, *bounds, machine, options.policy, graph);
+    add_bounds(report, *bounds, machine, policy, graph);
   }
   if (!errors.empty()) return errors;
+  return Done{};
+}
+
+/// Fills the report; what stays out of it after a failure is what the failure kept from being
+/// known.
+Result<Done> analyze_step(const AnalyzeOptions& options, const Environment& environment,
+                          bool despite_validation, Attempt& attempt) {
+  report::Report& report = attempt.report;
+  const auto start = Clock::now();
+  // Before any long work.
+  SOLAR_TRY(const std::vector<arch::Machine> machines, machines_of(options, environment));
+  Loaded loaded;
+  const auto complete = load(options, environment, loaded);
+  add_program(report, loaded);
+  attempt.traced = loaded.program.has_value();
+  attempt.statements = ir::count_statements(loaded.file);
+  if (!complete) {
+    attempt.errors = complete.error();
+    if (!attempt.traced || !despite_validation || !environment.check_cancelled()) return Done{};
+  }
+  SOLAR_TRY(const einsum::Graph graph, lift_step(loaded, environment));
+  add_counts(report, loaded, graph);
+  attempt.counted = true;
+  report.timings_s.lift = std::max(0.0, seconds_since(start) - loaded.trace_s - loaded.validate_s);
+  const auto bound_start = Clock::now();
+  const auto bounded = add_bounds(report, graph, machines, options.policy);
   report.timings_s.bound = seconds_since(bound_start);
-  return report;
+  return bounded;
+}
+
+Attempt attempt(const AnalyzeOptions& options, const Environment& environment,
+                bool despite_validation) {
+  Attempt attempt;
+  const auto done = analyze_step(options, environment, despite_validation, attempt);
+  if (!done) {
+    attempt.errors.insert(attempt.errors.end(), done.error().begin(), done.error().end());
+  }
+  return attempt;
+}
+
+}  // namespace
+
+Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment) {
+  Analysis analysis;
+  SOLAR_TRY(analysis.machines, machines_of(options, environment));
+  SOLAR_TRY(analysis.loaded, load(options, environment));
+  SOLAR_TRY(analysis.graph, lift_step(analysis.loaded, environment));
+  return analysis;
+}
+
+Attempt attempt(const AnalyzeOptions& options, const Environment& environment) {
+  return attempt(options, environment, true);
+}
+
+Result<report::Report> analyze(const AnalyzeOptions& options, const Environment& environment) {
+  Attempt found = attempt(options, environment, false);
+  if (!found.errors.empty()) return std::move(found.errors);
+  return std::move(found.report);
 }
 
 Result<report::Inverse> inverse(const AnalyzeOptions& options, double target_s,

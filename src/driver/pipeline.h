@@ -43,7 +43,9 @@ struct Loaded {
   double validate_s = 0;
 };
 
-/// Traces (or parses), verifies and validates.
+/// Traces (or parses), verifies and validates. What is in `loaded` after a failure is as far as it
+/// came: a program if only the validation could not be done.
+Result<Done> load(const AnalyzeOptions& options, const Environment& environment, Loaded& loaded);
 Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment);
 
 /// The graph with data-dependent reads at the example inputs where those are known.
@@ -57,6 +59,18 @@ struct Analysis {
 
 /// Everything that does not depend on rates.
 Result<Analysis> prepare(const AnalyzeOptions& options, const Environment& environment);
+
+/// A source as far as it came: what is known of it, and why that is not all.
+struct Attempt {
+  report::Report report = {};
+  bool traced = false;
+  bool counted = false;    // the totals and nodes are known
+  int64_t statements = 0;  // of the IR, once traced
+  Diagnostics errors = {};
+};
+
+/// Goes on to the bounds where only the validation could not be done.
+Attempt attempt(const AnalyzeOptions& options, const Environment& environment);
 
 /// The report of `solar analyze`.
 Result<report::Report> analyze(const AnalyzeOptions& options, const Environment& environment);

@@ -5,11 +5,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "frontend/problems.h"
 #include "frontend/process.h"
@@ -68,6 +70,15 @@ class WorkerPool::Impl {
 
   Result<Reply> request(json body, const Limits& limits, const Control& control);
 
+  Cost take_cost() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(cost_, {});
+  }
+  bool usable() {
+    const std::lock_guard lock(mutex_);
+    return death_.empty();
+  }
+
  private:
   struct Pending {
     double wall_seconds = 0;
@@ -95,6 +106,7 @@ class WorkerPool::Impl {
   bool pumping_ = false;
   bool greeted_ = false;
   Clock::time_point last_heard_ = Clock::now();
+  Cost cost_;
   Diagnostics death_;  // not empty: the zygote is given up
 };
 
@@ -212,6 +224,8 @@ void WorkerPool::Impl::receive(const std::string& line) {
   const auto found = pending_.find(field_or(message, "id", int64_t{0}));
   if (found == pending_.end()) return;  // of a request that was cancelled
   if (*event == "done") {
+    cost_.cpu_seconds += field_or(message, "cpu_seconds", 0.0);
+    cost_.peak_rss = std::max(cost_.peak_rss, field_or(message, "peak_rss", int64_t{0}));
     found->second.answer = message;
     found->second.done = true;
   } else if (*event == "progress" && found->second.control->progress) {
@@ -291,5 +305,8 @@ WorkerPool::~WorkerPool() = default;
 Result<Reply> WorkerPool::request(json body, const Limits& limits, const Control& control) {
   return impl_->request(std::move(body), limits, control);
 }
+
+Cost WorkerPool::take_cost() { return impl_->take_cost(); }
+bool WorkerPool::usable() const { return impl_->usable(); }
 
 }  // namespace solar::frontend

@@ -41,6 +41,13 @@ struct Reply {
   int64_t peak_rss = 0;
 };
 
+/// What requests took: processor time of workers, their children and the zygote beside them, and
+/// the resident bytes of the largest worker.
+struct Cost {
+  double cpu_seconds = 0;
+  int64_t peak_rss = 0;
+};
+
 struct PoolOptions {
   std::string python = "python3";
   std::string root = ".";      // the folder that holds python/solar
@@ -66,6 +73,11 @@ class WorkerPool {
   /// at a time. Problems of the user's source carry its file and line.
   Result<Reply> request(nlohmann::json body, const Limits& limits = {},
                         const Control& control = {});
+
+  /// What the requests answered since the last call took. Cancelled ones are not in it.
+  Cost take_cost();
+  /// Whether requests can still be answered: false once the zygote was given up.
+  bool usable() const;
 
  private:
   class Impl;

@@ -142,6 +142,7 @@ Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golde
   exec::RunOptions run_options;
   run_options.memory_limit = options.full_bytes;
   run_options.cancel = options.cancel;
+  run_options.threads = options.limits.threads;
   SOLAR_TRY(const exec::Outputs outputs,
             exec::jit()->run(program, inputs_of(*program, golden.tensors), run_options));
   auto pairs = pair_up(*program, golden.tensors, outputs);

@@ -20,19 +20,6 @@
 namespace solar::cli {
 namespace {
 
-/// A finite number above 0 and at most `largest`.
-CLI::Validator positive_up_to(double largest, const char* unit) {
-  const auto check = [largest, unit](const std::string& text) {
-    double value = 0;
-    const char* last = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), last, value);
-    const bool number = parsed.ec == std::errc{} && parsed.ptr == last;
-    if (number && value > 0 && value <= largest) return std::string();
-    return fmt::format("`{}` is not a number of {} above 0 and up to {:g}", text, unit, largest);
-  };
-  return {check, "NUMBER"};
-}
-
 /// What keeps `path` from being written, as errno says it, or 0.
 int write_obstacle(const std::string& path, const std::string& folder) {
   struct stat info = {};
@@ -44,6 +31,18 @@ int write_obstacle(const std::string& path, const std::string& folder) {
 }
 
 }  // namespace
+
+CLI::Validator positive_up_to(double largest, const char* unit) {
+  const auto check = [largest, unit](const std::string& text) {
+    double value = 0;
+    const char* last = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), last, value);
+    const bool number = parsed.ec == std::errc{} && parsed.ptr == last;
+    if (number && value > 0 && value <= largest) return std::string();
+    return fmt::format("`{}` is not a number of {} above 0 and up to {:g}", text, unit, largest);
+  };
+  return {check, "NUMBER"};
+}
 
 void print_error(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);

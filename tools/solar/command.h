@@ -38,6 +38,7 @@ void add_compare(CLI::App& app, Run& run);
 void add_arch(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
+void add_suite(CLI::App& app, Run& run);
 
 /// Prints diagnostics to stderr (coloured on a terminal unless NO_COLOR) and gives the exit code
 /// they mean.
@@ -78,6 +79,9 @@ struct SourceOptions {
   double timeout_s = 300;
   std::optional<std::string> json = {};
 };
+
+/// Of an option: a finite number above 0 and at most `largest`.
+CLI::Validator positive_up_to(double largest, const char* unit);
 
 /// An option that takes one comma-separated list; given again, it adds to it. What follows the list
 /// is not part of it.
