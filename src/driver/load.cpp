@@ -70,6 +70,7 @@ Result<Done> load_source(const AnalyzeOptions& options, const Environment& envir
   loaded.file = traced->file;
   loaded.program = traced->program;
   loaded.mode = traced->trace.mode;
+  loaded.ports = traced->trace.ports;
   loaded.validation.mode = loaded.mode;
   loaded.warnings = traced->trace.warnings;
   SOLAR_TRY(loaded.known_ports, known_ports(traced->trace));

@@ -34,7 +34,8 @@ struct Loaded {
   std::string source;
   ir::ast::File file = {};
   std::optional<ir::VerifiedProgram> program = {};
-  std::string mode = {};  // train, eval, mixed; empty for .alir
+  std::string mode = {};                   // train, eval, mixed; empty for .alir
+  std::vector<frontend::Port> ports = {};  // where their values come from; empty for .alir
   report::Validation validation = {};
   std::map<std::string, einsum::KnownPort> known_ports = {};
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them

@@ -182,14 +182,20 @@ bool Lane::give(size_t problem) {
 
 std::optional<std::string> Lane::receive(bool& ended) {
   char buffer[1 << 16];
-  const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
-  ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-  if (n <= 0) return std::nullopt;
-  input_.append(buffer, static_cast<size_t>(n));
-  if (input_.back() != '\n') return std::nullopt;  // one answer at a time: the break is its end
-  input_.pop_back();
-  problem_.reset();
-  return std::exchange(input_, {});
+  ended = false;
+  while (true) {
+    const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      ended = n == 0 || errno != EAGAIN;
+      return std::nullopt;
+    }
+    input_.append(buffer, static_cast<size_t>(n));
+    if (input_.back() != '\n') continue;  // one answer at a time: the break is its end
+    input_.pop_back();
+    problem_.reset();
+    return std::exchange(input_, {});
+  }
 }
 
 void Lane::finish() {
@@ -213,7 +219,7 @@ bool Lane::ends_within(double seconds) const {
     siginfo_t info = {};
     const int found = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
     if (found != 0 || info.si_pid == pid_) return true;
-    if (Clock::now() > limit) return false;
+    if (seconds <= 0 || Clock::now() > limit) return false;
     ::usleep(kStep);
   }
 }

@@ -47,7 +47,7 @@ class Schedule {
   bool more() const { return next_ < problems_.size(); }
   Result<Done> start_lanes();
   Result<Done> listen();
-  Result<Done> read(size_t at);
+  Result<Done> read(size_t at, bool has_ended);
   Result<Done> watch(size_t at);
   Result<Done> lose(size_t at, Loss::Cause cause);
   void forget(size_t at);  // one that has ended without a problem
@@ -108,17 +108,17 @@ Result<Done> Schedule::listen() {
   if (::poll(waits.data(), waits.size(), kTickMilliseconds) <= 0) return Done{};
   for (size_t at = lanes_.size(); at-- > 0;) {
     if (waits[at].revents == 0) continue;
-    SOLAR_TRY([[maybe_unused]] const Done done, read(at));
+    SOLAR_TRY([[maybe_unused]] const Done done, read(at, false));
   }
   return Done{};
 }
 
-Result<Done> Schedule::read(size_t at) {
-  bool ended = false;
+Result<Done> Schedule::read(size_t at, bool has_ended) {
+  bool closed = false;
   const auto problem = lanes_[at].problem();
-  const auto answer = lanes_[at].receive(ended);
+  const auto answer = lanes_[at].receive(closed);
   if (answer && problem) return events_.answered(*problem, *answer);
-  if (!ended) return Done{};
+  if (!closed && !has_ended) return Done{};
   if (problem) return lose(at, Loss::Cause::Ended);
   forget(at);
   return Done{};
@@ -126,6 +126,8 @@ Result<Done> Schedule::read(size_t at) {
 
 Result<Done> Schedule::watch(size_t at) {
   Lane& lane = lanes_[at];
+  // Its connection does not tell where something that it started holds it open.
+  if (lane.ends_within(0)) return read(at, true);
   if (!lane.problem()) return Done{};
   if (lane.seconds_at_work() > options_.problem_seconds) {
     return lose(at, Loss::Cause::TimeLimit);

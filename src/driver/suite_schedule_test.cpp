@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <new>
 #include <set>
 
@@ -104,7 +105,7 @@ TEST(RunLanes, AProblemBeyondItsTimeIsGivenUp) {
                           while (p < 2) ::pause();
                           return plain(p);
                         },
-                        {.lanes = 3, .problem_seconds = 0.2});
+                        {.lanes = 3, .problem_seconds = 1});
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->losses.at(0).cause, Loss::Cause::TimeLimit);
   EXPECT_EQ(seen->losses.at(0).end.signal, SIGTERM);
