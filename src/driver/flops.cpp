@@ -211,9 +211,11 @@ class Omissions {
     const std::vector<ir::TensorId> defined = ir::outputs_of(statement);
     const bool counted = std::any_of(defined.begin(), defined.end(),
                                      [&](ir::TensorId id) { return outputs_.contains(id); });
-    if (!counted && !defined.empty()) {
-      found_.push_back({program_.tensor(defined.front()).name, "", "", kNothing});
-    }
+    if (counted || defined.empty()) return;
+    const std::string& name = program_.tensor(defined.front()).name;
+    const bool is_view = std::holds_alternative<ir::View>(statement.body);
+    found_.push_back(is_view ? report::FlopsOmission{"view", name, "", kNothing}
+                             : report::FlopsOmission{name, "", "", kNothing});
   }
 
   const ir::Program& program_;

@@ -77,7 +77,9 @@ TEST_F(FlopsTest, AModuleIsTheSumOfWhatIsInIt) {
       sum.bytes_out += c.bytes_out;
       ++parts;
     }
-    if (parts > 0) EXPECT_EQ(sum, row.counts) << row.module;
+    if (parts > 0) {
+      EXPECT_EQ(sum, row.counts) << row.module;
+    }
   }
   const report::FlopsCounts& total = found.rows[0].counts;
   EXPECT_EQ(total.macs, graph_.totals.macs.value);

@@ -46,7 +46,9 @@ TEST(NaturalOrder, IsAnOrder) {
   for (const std::string& a : names) {
     EXPECT_FALSE(natural_less(a, a));
     for (const std::string& b : names) {
-      if (a != b) EXPECT_NE(natural_less(a, b), natural_less(b, a)) << a << " and " << b;
+      if (a != b) {
+        EXPECT_NE(natural_less(a, b), natural_less(b, a)) << a << " and " << b;
+      }
       for (const std::string& c : names) {
         if (natural_less(a, b) && natural_less(b, c)) {
           EXPECT_TRUE(natural_less(a, c)) << a << ", " << b << ", " << c;

@@ -35,9 +35,9 @@ struct FlopsRow {
 
 struct FlopsOmission {
   std::string op;
-  std::string at = {};
+  std::string at = {};  // file:line; of a view outside any operator: its tensor
   std::string module = {};
-  std::string why;
+  std::string why = {};
 };
 
 struct Flops {

@@ -91,7 +91,7 @@ def test_nested_modules(solar: Solar, tmp_path: Path) -> None:
     check_sums(rows)
     assert rows[0]["parameters"] == parameters_of(source) == 4 + (24 + 6) + 2 * (24 + 4)
     assert rows[0]["macs"] == 2 * 2 * 3 * 4 * 6
-    assert [o["op"] for o in found["not_counted"]] == ["aten.view"]
+    assert {o["op"] for o in found["not_counted"]} == {"view"}
     own = {row["module"]: row["operators"] for row in rows if row["row"] == "own"}
     assert own["halves.0"] == ["aten.relu", "aten.add"]
     assert set(own[""]) == {"aten.mean", "aten.mul"}
