@@ -50,7 +50,8 @@ Diagnostic source_error(const fs::path& path, const std::error_code& error) {
 }
 
 bool is_problem(const fs::path& path) {
-  return path.extension() == ".py" || path.extension() == ".alir";
+  const fs::path ending = path.extension();
+  return ending == ".py" || ending == ".pt2" || ending == ".alir";
 }
 
 Result<Done> add_folder(const fs::path& folder, std::vector<fs::path>& found) {
@@ -103,7 +104,7 @@ Result<std::vector<Problem>> find_problems(const std::vector<std::string>& sourc
   if (found.empty()) {
     return Diagnostic{
         .kind = DiagnosticKind::Usage,
-        .message = fmt::format("no .py or .alir file under {}", fmt::join(sources, ", "))};
+        .message = fmt::format("no .py, .pt2 or .alir file under {}", fmt::join(sources, ", "))};
   }
   std::vector<Problem> problems;
   for (const fs::path& path : found) {

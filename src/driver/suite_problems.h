@@ -17,9 +17,9 @@ struct Problem {
 /// Orders paths folder by folder, numbers in names by their value: 2_x before 10_x.
 bool natural_less(std::string_view a, std::string_view b);
 
-/// The .py and .alir files under the folders (but not in hidden ones), and the files named, in
-/// natural order, each once. A file named may have any ending; what is wrong with it is its result.
-/// What is missing or unreadable, and finding none, are errors.
+/// The .py, .pt2 and .alir files under the folders (but not in hidden ones), and the files named,
+/// in natural order, each once. A file named may have any ending; what is wrong with it is its
+/// result. What is missing or unreadable, and finding none, are errors.
 Result<std::vector<Problem>> find_problems(const std::vector<std::string>& sources);
 
 }  // namespace solar::driver

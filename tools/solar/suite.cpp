@@ -58,7 +58,8 @@ void add_suite(CLI::App& app, Run& run) {
   auto options = std::make_shared<Suite>();
   driver::SuiteOptions& suite_options = options->suite;
   command
-      ->add_option("SRC", suite_options.sources, "folders (all .py and .alir files in them), files")
+      ->add_option("SRC", suite_options.sources,
+                   "folders (all .py, .pt2, .alir files in them), files")
       ->required();
   add_list(*command, "--arch", options->source.analyze.archs,
            "architectures: names or files, comma-separated");
