@@ -18,7 +18,7 @@ program p(input x: f32[4, 8], param a_w: f32[8, 8], param a_b_w: f32[8, 2], para
   op "mm" module "a" { kernel h: f32[4, 8] { for i:4, j:8, k:8   h[i,j] += x[i,k] * a_w[k,j] } }
   op "flip" module "a" { view t = h { i, j -> j, i } }
   op "mm" module "a.b" { kernel u: f32[4, 2] { for i:4, j:2, k:8   u[i,j] += t[k,i] * a_b_w[k,j] } }
-  op "dead" module "a.c" at "f.py:3" { kernel d: f32[2] { for j:2   d[j] = top[j] * 2 } }
+  op "dead" at "f.py:3" module "a.c" { kernel d: f32[2] { for j:2   d[j] = top[j] * 2 } }
   op "add" { kernel y: f32[4, 2] { for i:4, j:2   y[i,j] = u[i,j] + top[j] } }
   kernel unused: f32[2] { for j:2   unused[j] = q[j] + 1 }
 }

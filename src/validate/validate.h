@@ -23,7 +23,7 @@ struct Options {
   int64_t full_points =
       20'000'000'000;  // loop points of one run up to which `full` is used; ten of products are one
   int64_t small_points = 4'000'000'000;  // likewise for a small program
-  frontend::Limits limits = {};  // `threads` holds for runs of the IR too
+  frontend::Limits limits = {};          // `threads` holds for runs of the IR too
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const std::string&)> progress = {};  // what is being done
 };
