@@ -129,7 +129,7 @@ def mm(tmp_path: Path) -> str:
         ("analyze none.alir --arch a6000", PROBLEM, "cannot read `none.alir`"),
         ("analyze none.py --arch a6000", PROBLEM, "no such file: none.py"),
         ("analyze none.py:Net --arch a6000", PROBLEM, "no such file: none.py"),
-        ("analyze . --arch a6000", PROBLEM, "a source is FILE.py, FILE.py:NAME or FILE.alir"),
+        ("analyze . --arch a6000", PROBLEM, "a source is FILE.py, FILE.py:NAME, FILE.pt2, hf:MODEL or FILE.alir"),
         ("check mm.alir --against none.py", PROBLEM, "no such file: none.py"),
         ("check none.alir", PROBLEM, "cannot read `none.alir`"),
         ("check /dev/zero", PROBLEM, "cannot read `/dev/zero`: it is a device"),
