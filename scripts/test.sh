@@ -15,5 +15,5 @@ export SOLAR_ROOT=$root SOLAR_PYTHON=$python SOLAR_BINARY=$root/build/ci/solar
 if [[ -n ${SOLAR_UPDATE_GOLDENS:-} ]]; then
   export SOLAR_UPDATE_GOLDENS
 fi
-"$dev_python" -m pytest -n "$(nproc)" --durations=15 "$@" || failed=1
+"$dev_python" -m pytest -n "$(nproc)" --dist worksteal --durations=15 "$@" || failed=1
 exit "$failed"

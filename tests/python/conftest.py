@@ -1,6 +1,7 @@
 """Fixtures that all Python tests share."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,6 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+
+
+# Workers of pytest-xdist, and runs in the background of a shell, ignore it, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

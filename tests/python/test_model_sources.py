@@ -1,8 +1,9 @@
 """Sources beside files of Python: exported programs, and Hugging Face models by configuration."""
 
 import ast
-import importlib.util
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,6 @@ from solar.sources import load
 from solar.worker import inspect_source
 from torch import nn
 
-WITHOUT_TRANSFORMERS = importlib.util.find_spec("transformers") is None
-needs_transformers = pytest.mark.skipif(WITHOUT_TRANSFORMERS, reason="transformers is not installed")
 TINY = {"n_layer": 1, "n_embd": 12, "n_positions": 16, "vocab_size": 31, "sequence_length": 5}
 FILE = """
 import torch
@@ -44,6 +43,24 @@ class Small(nn.Module):
 
     def forward(self, x: torch.Tensor, *, scale: torch.Tensor) -> torch.Tensor:
         return torch.relu(self.fc(x)) * scale
+
+
+@pytest.fixture
+def library() -> Iterator[None]:
+    """Undoes what serving models changes in transformers: a worker does it once, for good."""
+    from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+    from transformers.models.auto.auto_factory import _BaseAutoModelClass
+
+    places = [
+        (AutoConfig, "from_pretrained"),
+        (PreTrainedConfig, "get_config_dict"),
+        (PreTrainedModel, "from_pretrained"),
+        (_BaseAutoModelClass, "from_pretrained"),
+    ]
+    kept = [(holder, name, holder.__dict__[name]) for holder, name in places]
+    yield
+    for holder, name, value in kept:
+        setattr(holder, name, value)
 
 
 @pytest.fixture
@@ -104,15 +121,15 @@ def test_sizes_of_the_configurations_that_a_file_loads() -> None:
     assert sizes_in_file(ast.parse(FILE.replace("transformers", "others"))) == {}
 
 
-@pytest.mark.skipif(not WITHOUT_TRANSFORMERS, reason="transformers is installed")
-def test_without_the_library_a_model_is_told_to_need_it() -> None:
+def test_without_the_library_a_model_is_told_to_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)  # importing it fails
     with pytest.raises(SourceError) as caught:
         load("hf:gpt2", fake=True)
     assert caught.value.problems[0].kind == "no-framework"
     assert "pip install transformers" in caught.value.problems[0].hint
 
 
-@needs_transformers
+@pytest.mark.usefixtures("library")
 def test_a_model_by_its_configuration() -> None:
     result = trace(load("hf:gpt2", TINY, fake=True))
     shapes = {p.name for p in result.ports if p.role == "input"}
@@ -122,7 +139,7 @@ def test_a_model_by_its_configuration() -> None:
         load("hf:gpt2", {"width": 2}, fake=True)
 
 
-@needs_transformers
+@pytest.mark.usefixtures("library")
 def test_a_file_that_loads_a_pretrained_model(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(FILE)
