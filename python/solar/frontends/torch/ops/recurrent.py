@@ -109,19 +109,27 @@ def gru_cell(
 
 
 @lowering("aten.rnn_tanh_cell.default")
-def rnn_tanh_cell(
-    b: Builder, x: Value, h: Value, w_ih: Value, w_hh: Value, b_ih: Value | None = None, b_hh: Value | None = None
-) -> Value:
-    share, bias = _share(b, 1, x, w_ih, w_hh, b_ih, b_hh)
-    return b.call("rnn_cell", share, h, w_hh, bias, extents=b.extents(h), dims={"RELU": 0})
+def rnn_tanh_cell(b: Builder, *operands: Value | None) -> Value:
+    return _rnn_cell(b, 0, *operands)  # type: ignore[arg-type]
 
 
 @lowering("aten.rnn_relu_cell.default")
-def rnn_relu_cell(
-    b: Builder, x: Value, h: Value, w_ih: Value, w_hh: Value, b_ih: Value | None = None, b_hh: Value | None = None
+def rnn_relu_cell(b: Builder, *operands: Value | None) -> Value:
+    return _rnn_cell(b, 1, *operands)  # type: ignore[arg-type]
+
+
+def _rnn_cell(
+    b: Builder,
+    relu: int,
+    x: Value,
+    h: Value,
+    w_ih: Value,
+    w_hh: Value,
+    b_ih: Value | None = None,
+    b_hh: Value | None = None,
 ) -> Value:
     share, bias = _share(b, 1, x, w_ih, w_hh, b_ih, b_hh)
-    return b.call("rnn_cell", share, h, w_hh, bias, extents=b.extents(h), dims={"RELU": 1})
+    return b.call("rnn_cell", share, h, w_hh, bias, extents=b.extents(h), dims={"RELU": relu})
 
 
 def _share(
