@@ -11,6 +11,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 FENCES = {
     "toml++/": ("src/arch/",),
     "zip.h": ("src/exec/",),
+    "mimalloc-new-delete.h": ("tools/",),
     "CLI/": ("tools/",),
 }
 

@@ -6,6 +6,7 @@ header_packages=(
   "nlohmann/json.hpp nlohmann-json3-dev"
   "toml++/toml.h libtomlplusplus-dev"
   "zip.h libzip-dev"
+  "mimalloc.h libmimalloc-dev"
   "/usr/lib/llvm-19/include/llvm-c/LLJIT.h llvm-19-dev"
   "openblas_config.h libopenblas-pthread-dev"
 )

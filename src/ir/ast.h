@@ -21,13 +21,6 @@ struct Name {
   Span span = {};
 };
 
-/// One subscript: an expression, or a loop pack `*l`.
-struct Subscript {
-  ExprPtr expr = nullptr;
-  std::string pack = {};
-  Span span = {};
-};
-
 enum class ExprKind : uint8_t {
   Integer,
   Float,
@@ -35,23 +28,26 @@ enum class ExprKind : uint8_t {
   Prev,
   Name,
   Read,
+  Pack,
   Call,
   Unary,
   Binary,
   Chain
 };
 
-/// Operators are kept as their token: + - * / // % and or, - not, < <= > >= == !=.
+/// Operators are kept as their token: + - * / // % and or, - not, < <= > >= == !=. A Pack is a loop
+/// pack `*l` that stands as a subscript.
 struct Expr {
   ExprKind kind = ExprKind::Integer;
+  int32_t height = 1;  // of the tree; the parser bounds it, so that recursion over it is safe
   Span span = {};
-  int32_t height = 1;     // of the tree; the parser bounds it, so that recursion over it is safe
-  std::string text = {};  // Name, Read, Call: the name; literals: as written; operators: the token
-  int64_t integer = 0;    // Integer, Bool
-  double number = 0;      // Float
-  std::vector<ExprPtr> operands = {};       // Call: arguments; Unary: 1; Binary: 2; Chain: n
+  // Name, Read, Pack, Call: the name; literals: as written; operators: the token
+  std::string text = {};
+  int64_t integer = 0;  // Integer, Bool
+  double number = 0;    // Float
+  // Call: arguments; Read: subscripts; Unary: 1; Binary: 2; Chain: n
+  std::vector<ExprPtr> operands = {};
   std::vector<std::string> operators = {};  // Chain: n - 1
-  std::vector<Subscript> subscripts = {};   // Read
 };
 
 /// ELEM, a type parameter, or wide() of either.
@@ -97,7 +93,7 @@ struct Let {
 
 struct Target {
   Name tensor = {};
-  std::vector<Subscript> subscripts = {};
+  std::vector<ExprPtr> subscripts = {};
   Span span = {};
 };
 

@@ -24,12 +24,37 @@ struct Comment {
   int32_t begin = 0;
 };
 
+/// One token after the other. The views point into the text.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text);
+
+  /// After the last token, always End.
+  Token next();
+  /// Those passed so far.
+  const std::vector<Comment>& comments() const { return comments_; }
+
+ private:
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  Token token(TokenKind kind, size_t begin) const;
+  void skip_space();
+  Token word();
+  Token number();
+  Token quoted(char quote);
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::vector<Comment> comments_;
+};
+
 struct Tokens {
   std::vector<Token> tokens = {};  // ends with one End token
   std::vector<Comment> comments = {};
 };
 
-/// The views point into `text`.
+/// All at once.
 Tokens lex(std::string_view text);
 
 bool is_reserved(std::string_view word);

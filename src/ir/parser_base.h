@@ -1,6 +1,7 @@
 #pragma once
 // The parser's token cursor, its errors, and expressions. Private to the parser.
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,21 +18,23 @@ struct SyntaxAbort {};
 class ParserBase {
  protected:
   explicit ParserBase(std::shared_ptr<const Source> source)
-      : source_(std::move(source)), lexed_(lex(source_->text)) {}
-
-  const Token& peek(size_t ahead = 0) const {
-    const size_t at = at_ + ahead;
-    return at < lexed_.tokens.size() ? lexed_.tokens[at] : lexed_.tokens.back();
+      : source_(std::move(source)), lexer_(source_->text) {
+    read_ahead();
   }
-  const Token& advance();
+
+  Token peek(size_t ahead = 0) const { return window_[(at_ + ahead) % kWindow]; }
+  Token advance();
+  /// Makes the token before this one the current one again.
+  void step_back() { --at_; }
   bool at(std::string_view text) const {
-    const Token& token = peek();
-    return token.text == text &&
-           (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword);
+    const Token& token = window_[at_ % kWindow];
+    // Most tokens differ in the first character.
+    return (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword) &&
+           token.text[0] == text[0] && token.text == text;
   }
   bool accept(std::string_view text);
   /// The expected punctuation or keyword, or a syntax error naming it.
-  const Token& expect(std::string_view text, const char* where);
+  Token expect(std::string_view text, const char* where);
   ast::Name expect_name(const char* what);
 
   Span span(const Token& token) const { return {source_, token.begin, token.end}; }
@@ -43,7 +46,7 @@ class ParserBase {
 
   // Expressions. A dim expression is an expression whose form the verifier restricts.
   ast::ExprPtr parse_expr();
-  std::vector<ast::Subscript> parse_subscripts();
+  std::vector<ast::ExprPtr> parse_subscripts();
 
   /// Guards against texts that nest so deeply that the stack would overflow.
   class Depth {
@@ -58,11 +61,20 @@ class ParserBase {
   };
 
   std::shared_ptr<const Source> source_;
-  Tokens lexed_;
-  size_t at_ = 0;
+  Lexer lexer_;
+  size_t at_ = 0;  // the number of the current token
   Diagnostics errors_;
 
  private:
+  // A program has many more tokens than the parser looks at at a time.
+  static constexpr size_t kAhead = 4;
+  static constexpr size_t kWindow = 8;
+  void read_ahead() {
+    for (; read_ <= at_ + kAhead; ++read_) window_[read_ % kWindow] = lexer_.next();
+  }
+  std::array<Token, kWindow> window_;
+  size_t read_ = 0;  // how many tokens were
+
   ast::ExprPtr parse_or();
   ast::ExprPtr parse_and();
   ast::ExprPtr parse_not();

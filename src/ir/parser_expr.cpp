@@ -44,19 +44,23 @@ ParserBase::Depth::Depth(ParserBase& parser, const Token& token) : parser_(parse
   }
 }
 
-const Token& ParserBase::advance() {
-  const Token& token = peek();
-  if (token.kind != TokenKind::End) ++at_;
+Token ParserBase::advance() {
+  const Token token = peek();
+  if (token.kind != TokenKind::End) {
+    ++at_;
+    read_ahead();
+  }
   return token;
 }
 
 bool ParserBase::accept(std::string_view text) {
   if (!at(text)) return false;
   ++at_;
+  read_ahead();
   return true;
 }
 
-const Token& ParserBase::expect(std::string_view text, const char* where) {
+Token ParserBase::expect(std::string_view text, const char* where) {
   if (!at(text)) {
     fail(peek(), fmt::format("expected `{}` {}, found {}", text, where, describe(peek())));
   }
@@ -78,7 +82,7 @@ ast::Name ParserBase::expect_name(const char* what) {
 }
 
 Span ParserBase::span_from(int32_t begin) const {
-  const int32_t end = at_ > 0 ? lexed_.tokens[at_ - 1].end : begin;
+  const int32_t end = at_ > 0 ? window_[(at_ - 1) % kWindow].end : begin;
   return {source_, begin, std::max(begin, end)};
 }
 
@@ -86,7 +90,8 @@ void ParserBase::report(Diagnostic diagnostic) {
   // Enclosing blocks that end at the same wrong token would repeat it.
   if (!errors_.empty() && errors_.back().span.begin == diagnostic.span.begin) return;
   errors_.push_back(std::move(diagnostic));
-  if (errors_.size() >= kMaxErrors) at_ = lexed_.tokens.size() - 1;  // enough: skip to the end
+  if (errors_.size() < kMaxErrors) return;
+  while (peek().kind != TokenKind::End) advance();
 }
 
 void ParserBase::fail(const Token& token, std::string message, std::string hint,
@@ -105,11 +110,7 @@ ast::ExprPtr ParserBase::parse_expr() {
 ast::ExprPtr ParserBase::finish(const Token& token, ast::Expr expr) {
   for (const ast::ExprPtr& operand : expr.operands)
     expr.height = std::max(expr.height, operand->height + 1);
-  for (const ast::Subscript& s : expr.subscripts) {
-    if (s.expr) expr.height = std::max(expr.height, s.expr->height + 1);
-  }
-  if (expr.height > kMaxHeight || expr.operands.size() > kMaxOperands ||
-      expr.subscripts.size() > kMaxOperands) {
+  if (expr.height > kMaxHeight || expr.operands.size() > kMaxOperands) {
     fail(token, "the expression is too large", "split it over several kernels");
   }
   return std::make_shared<const ast::Expr>(std::move(expr));
@@ -231,9 +232,10 @@ ast::ExprPtr ParserBase::parse_primary() {
     return parse_number(token);
   if (token.kind == TokenKind::Punctuation && token.text == "(") {
     const Depth depth(*this, token);
-    ast::ExprPtr inner = parse_or();
+    ast::Expr inner = *parse_or();
     expect(")", "to close the parenthesis");
-    return inner;
+    inner.span = span_from(token.begin);
+    return std::make_shared<const ast::Expr>(std::move(inner));
   }
   if (token.kind == TokenKind::Keyword) {
     if (token.text == "true" || token.text == "false") {
@@ -253,18 +255,18 @@ ast::ExprPtr ParserBase::parse_primary() {
     }
     if ((element_type_named(token.text) || token.text == "wide") && at("("))
       return parse_call(token);
-    --at_;
+    step_back();
     fail(token, fmt::format("expected an expression, found the keyword `{}`", token.text),
          backquotes_hint(token));
   }
   if (token.kind != TokenKind::Name) {
-    if (token.kind != TokenKind::End) --at_;
+    if (token.kind != TokenKind::End) step_back();
     fail(token, fmt::format("expected an expression, found {}", describe(token)));
   }
   if (at("(")) return parse_call(token);
   if (at("[")) {
     expr.kind = ast::ExprKind::Read;
-    expr.subscripts = parse_subscripts();
+    expr.operands = parse_subscripts();
     expr.span = span_from(token.begin);
     return finish(token, std::move(expr));
   }
@@ -287,20 +289,21 @@ ast::ExprPtr ParserBase::parse_call(const Token& token) {
   return finish(token, std::move(expr));
 }
 
-std::vector<ast::Subscript> ParserBase::parse_subscripts() {
-  std::vector<ast::Subscript> subscripts;
+std::vector<ast::ExprPtr> ParserBase::parse_subscripts() {
+  std::vector<ast::ExprPtr> subscripts;
   const Depth depth(*this, peek());
   expect("[", "before the subscripts");
   while (!at("]")) {
-    ast::Subscript subscript;
     const int32_t begin = peek().begin;
     if (accept("*")) {
-      subscript.pack = expect_name("the name of a loop pack after `*`").text;
+      ast::Expr pack;
+      pack.kind = ast::ExprKind::Pack;
+      pack.text = expect_name("the name of a loop pack after `*`").text;
+      pack.span = span_from(begin);
+      subscripts.push_back(std::make_shared<const ast::Expr>(std::move(pack)));
     } else {
-      subscript.expr = parse_or();
+      subscripts.push_back(parse_or());
     }
-    subscript.span = span_from(begin);
-    subscripts.push_back(std::move(subscript));
     if (!accept(",")) break;
   }
   expect("]", "to close the subscripts");

@@ -24,8 +24,9 @@ bool starts_statement(const Token& token) {
 
 std::vector<std::string> StatementParser::take_comments(int32_t before) {
   std::vector<std::string> taken;
-  while (next_comment_ < lexed_.comments.size() && lexed_.comments[next_comment_].begin < before) {
-    taken.emplace_back(lexed_.comments[next_comment_++].text);
+  const std::vector<Comment>& comments = lexer_.comments();
+  while (next_comment_ < comments.size() && comments[next_comment_].begin < before) {
+    taken.emplace_back(comments[next_comment_++].text);
   }
   return taken;
 }
@@ -34,13 +35,16 @@ bool StatementParser::at_statement() const { return starts_statement(peek()); }
 
 /// Skips the rest of a broken statement: to the next statement's keyword or the brace that closes
 /// the block. `depth` is the number of braces the broken statement has open.
-void StatementParser::skip_statement(size_t begin) {
+void StatementParser::skip_statement(int32_t begin) {
   int depth = 0;
-  if (at_ == begin) advance();
-  for (size_t i = begin; i < at_; ++i) {
-    if (lexed_.tokens[i].kind != TokenKind::Punctuation) continue;
-    if (lexed_.tokens[i].text == "{") ++depth;
-    if (lexed_.tokens[i].text == "}") --depth;
+  if (peek().begin == begin) advance();
+  const std::string_view text = source_->text;
+  const auto from = static_cast<size_t>(begin);
+  const Tokens broken = lex(text.substr(from, static_cast<size_t>(peek().begin) - from));
+  for (const Token& token : broken.tokens) {
+    if (token.kind != TokenKind::Punctuation) continue;
+    if (token.text == "{") ++depth;
+    if (token.text == "}") --depth;
   }
   // The body of a loop or branch with a broken head is skipped whole.
   const bool whole = std::exchange(in_head_, false);
@@ -61,7 +65,7 @@ ast::Block StatementParser::parse_block(bool dims_allowed) {
   const Depth depth(*this, peek());
   expect("{", "before the body");
   while (!at("}") && peek().kind != TokenKind::End && !at("fn") && !at("program")) {
-    const size_t begin = at_;
+    const int32_t begin = peek().begin;
     if (at("dims") && !dims_allowed) {
       report({.kind = DiagnosticKind::Syntax,
               .message = "`dims` come first in the body of a program or function",

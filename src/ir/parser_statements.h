@@ -39,7 +39,7 @@ class StatementParser : protected ParserBase {
 
  private:
   bool at_statement() const;
-  void skip_statement(size_t begin);
+  void skip_statement(int32_t begin);
   ast::Statement parse_statement();
   ast::Dims parse_dims();
   ast::Op parse_op();

@@ -150,7 +150,6 @@ std::string tree(const ast::Expr& expr) {
   std::string out = "(" + std::to_string(static_cast<int>(expr.kind)) + " " + expr.text;
   for (const std::string& op : expr.operators) out += " " + op;
   for (const ast::ExprPtr& operand : expr.operands) out += tree(*operand);
-  for (const ast::Subscript& s : expr.subscripts) out += s.expr ? tree(*s.expr) : "*" + s.pack;
   return out + ")";
 }
 

@@ -42,7 +42,9 @@ std::string plain_expr(const ast::Expr& expr) {
     case ast::ExprKind::Name:
       return name_text(expr.text);
     case ast::ExprKind::Read:
-      return name_text(expr.text) + subscripts_text(expr.subscripts);
+      return name_text(expr.text) + subscripts_text(expr.operands);
+    case ast::ExprKind::Pack:
+      return "*" + name_text(expr.text);
     case ast::ExprKind::Call: {
       std::vector<std::string> parts;
       for (const ast::ExprPtr& operand : expr.operands) parts.push_back(expr_text(*operand, kOr));
@@ -90,12 +92,12 @@ std::string name_text(const std::string& name) {
   return is_reserved(name) ? fmt::format("`{}`", name) : name;
 }
 
-std::string subscripts_text(const std::vector<ast::Subscript>& subscripts) {
+std::string subscripts_text(const std::vector<ast::ExprPtr>& subscripts) {
   bool plain = true;
   std::vector<std::string> parts;
-  for (const ast::Subscript& s : subscripts) {
-    parts.push_back(s.expr ? expr_text(*s.expr, kOr) : "*" + name_text(s.pack));
-    plain = plain && parts.back().find(' ') == std::string::npos && s.expr;
+  for (const ast::ExprPtr& s : subscripts) {
+    parts.push_back(expr_text(*s, kOr));
+    plain = plain && parts.back().find(' ') == std::string::npos && s->kind != ast::ExprKind::Pack;
   }
   return fmt::format("[{}]", fmt::join(parts, plain ? "," : ", "));
 }

@@ -16,7 +16,7 @@ std::string names_text(const std::vector<ast::Name>& names);
 std::string tuple_text(const std::vector<ast::Name>& names);
 /// An expression as a loop's or an axis' extent: a comparison stands in parentheses.
 std::string extent_text(const ast::Expr& expr);
-std::string subscripts_text(const std::vector<ast::Subscript>& subscripts);
+std::string subscripts_text(const std::vector<ast::ExprPtr>& subscripts);
 std::string declaration_text(const ast::Declaration& declaration);
 std::string axes_text(const std::vector<ast::Axis>& axes);
 std::string item_text(const ast::SliceItem& item);

@@ -124,10 +124,9 @@ class Renamer {
       if (at->second->kind == ast::ExprKind::Name) used.insert(at->second->text);
       return at->second;
     }
-    if (expr->operands.empty() && expr->subscripts.empty()) return expr;
+    if (expr->operands.empty()) return expr;
     ast::Expr copy = *expr;
     for (ast::ExprPtr& operand : copy.operands) operand = rename(operand);
-    for (ast::Subscript& subscript : copy.subscripts) subscript.expr = rename(subscript.expr);
     return std::make_shared<const ast::Expr>(std::move(copy));
   }
 
@@ -150,7 +149,7 @@ class Renamer {
       loop.end = rename(loop.end);
     }
     for (ast::Target& target : kernel.targets) {
-      for (ast::Subscript& subscript : target.subscripts) subscript.expr = rename(subscript.expr);
+      for (ast::ExprPtr& subscript : target.subscripts) subscript = rename(subscript);
     }
     for (ast::Let& let : kernel.lets) let.value = rename(let.value);
     for (ast::ExprPtr& guard : kernel.guards) guard = rename(guard);

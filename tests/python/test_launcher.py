@@ -572,7 +572,14 @@ def test_a_missing_header_is_named(empty: Clone) -> None:
         )
     done = empty.run("x")
     assert done.returncode == 1
-    for package in ("libfmt-dev", "libcli11-dev", "nlohmann-json3-dev", "libtomlplusplus-dev", "libzip-dev"):
+    for package in (
+        "libfmt-dev",
+        "libcli11-dev",
+        "nlohmann-json3-dev",
+        "libtomlplusplus-dev",
+        "libzip-dev",
+        "libmimalloc-dev",
+    ):
         assert package in done.stderr
     assert "libgtest-dev" not in done.stderr
 

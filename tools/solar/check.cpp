@@ -92,7 +92,9 @@ int check_files(Check& check) {
     const ir::VerifyOptions options = {check.options.analyze.bindings};
     auto text = read_file(path);
     auto file = text ? ir::parse_text(path, *text) : Result<ir::ast::File>(text.error());
-    auto program = file ? ir::verify(*file, options) : Result<ir::VerifiedProgram>(file.error());
+    auto program = !file          ? Result<ir::VerifiedProgram>(file.error())
+                   : check.rebind ? ir::verify(*file, options)
+                                  : ir::verify(std::move(*file), options);
     if (program) {
       verified.push_back({path, *program});
       if (check.rebind) {

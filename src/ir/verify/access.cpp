@@ -37,35 +37,35 @@ std::vector<Guard> Nest::conditions_here() const {
   return all;
 }
 
-std::optional<std::vector<std::pair<const ast::Subscript*, Linear>>> Nest::subscripts(
-    const std::vector<ast::Subscript>& written) {
-  std::vector<std::pair<const ast::Subscript*, Linear>> subscripts;
-  for (const ast::Subscript& subscript : written) {
-    if (!subscript.pack.empty()) {
-      const std::vector<int32_t>* loops = pack_loops(subscript.pack);
+std::optional<std::vector<std::pair<const ast::Expr*, Linear>>> Nest::subscripts(
+    const std::vector<ast::ExprPtr>& written) {
+  std::vector<std::pair<const ast::Expr*, Linear>> subscripts;
+  for (const ast::ExprPtr& subscript : written) {
+    if (subscript->kind == ast::ExprKind::Pack) {
+      const std::vector<int32_t>* loops = pack_loops(subscript->text);
       if (loops == nullptr) {
-        error(DiagnosticKind::UnknownName, subscript.span,
-              fmt::format("no loop pack is called `*{}`", subscript.pack));
+        error(DiagnosticKind::UnknownName, subscript->span,
+              fmt::format("no loop pack is called `*{}`", subscript->text));
         return std::nullopt;
       }
       for (int32_t loop : *loops) {
         if (!allowed(loop)) {
-          error(DiagnosticKind::UnknownName, subscript.span,
+          error(DiagnosticKind::UnknownName, subscript->span,
                 fmt::format("`{}` may use only the target's loop variables, not `*{}`", restricted_,
-                            subscript.pack),
+                            subscript->text),
                 "reduce it in a kernel of its own first");
           return std::nullopt;
         }
         Linear plain;
         plain.terms.push_back({loop, 1});
-        subscripts.emplace_back(&subscript, plain);
+        subscripts.emplace_back(subscript.get(), plain);
       }
       continue;
     }
-    const auto value = index(*subscript.expr);
+    const auto value = index(*subscript);
     if (!value) return std::nullopt;
-    if (!in_range(*subscript.expr, *value)) return std::nullopt;
-    subscripts.emplace_back(&subscript, *value);
+    if (!in_range(*subscript, *value)) return std::nullopt;
+    subscripts.emplace_back(subscript.get(), *value);
   }
   return subscripts;
 }
@@ -90,11 +90,11 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
     return std::nullopt;
   }
   const TensorId id = *binding->tensor;
-  const std::vector<DimValue>& extents = context_.shapes[static_cast<int32_t>(id)];
+  const std::vector<DimValue>& extents = context_.shapes[ir::index(id)];
   Access result;
   result.tensor = id;
   result.conditional = !path.empty();
-  const auto subscripts = this->subscripts(read.subscripts);
+  const auto subscripts = this->subscripts(read.operands);
   if (!subscripts) return std::nullopt;
   if (subscripts->size() != extents.size()) {
     const Tensor& tensor = context_.program.tensor(id);
@@ -126,7 +126,7 @@ const DimValue* Nest::plain_extent(const Linear& value) const {
   return nullptr;
 }
 
-void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
+void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimValue& extent,
                            size_t axis, const Tensor& tensor) {
   // A plain variable over the whole axis ties the two extents together.
   if (const DimValue* run = plain_extent(value); run != nullptr && run->value == extent.value) {
@@ -140,7 +140,7 @@ void Nest::prove_subscript(const ast::Subscript& at, const Linear& value, const 
   const auto involved = prover.loops_of(value);
   if (!involved) return;  // depends on data: checked when run
   const auto exact = prover.enumerate(value, kMaxEnumerated);
-  const std::string subscript = at.expr ? to_text(*at.expr) : "*" + at.pack;
+  const std::string subscript = to_text(at);
   const std::vector<Label> labels = {{tensor.span, "defined here"}};
   const std::string axis_text =
       fmt::format("axis {} of `{}` has extent {}", axis, tensor.name, context_.text(extent));

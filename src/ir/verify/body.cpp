@@ -175,7 +175,7 @@ void CarriedValues::enter() {
       continue;
     }
     TensorShape shape = {context_.program.tensor(*starts_[i]).type,
-                         context_.shapes[static_cast<int32_t>(*starts_[i])]};
+                         context_.shapes[ir::index(*starts_[i])]};
     insides_.back() = context_.define_tensor(env_, initials_[i].name, std::move(shape));
   }
 }
@@ -190,8 +190,8 @@ void CarriedValues::next(BodyScope& body, const ast::Next& next) {
     if (!insides_[i] || !starts_[i]) continue;
     const TensorId inside = *insides_[i];
     const TensorId value = (*values)[i];
-    const std::vector<DimValue> a = context_.shapes[static_cast<int32_t>(inside)];
-    const std::vector<DimValue> b = context_.shapes[static_cast<int32_t>(value)];
+    const std::vector<DimValue> a = context_.shapes[ir::index(inside)];
+    const std::vector<DimValue> b = context_.shapes[ir::index(value)];
     bool same = a.size() == b.size() &&
                 context_.program.tensor(inside).type == context_.program.tensor(value).type;
     for (size_t k = 0; same && k < a.size(); ++k) {
@@ -213,7 +213,7 @@ void CarriedValues::next(BodyScope& body, const ast::Next& next) {
 void CarriedValues::finish() {
   for (size_t i = 0; i < carried.size(); ++i) {
     TensorShape shape = {context_.program.tensor(carried[i].inside).type,
-                         context_.shapes[static_cast<int32_t>(carried[i].inside)]};
+                         context_.shapes[ir::index(carried[i].inside)]};
     const auto id = context_.define_tensor(env_, results_[i], std::move(shape));
     if (id) carried[i].result = *id;
   }

@@ -34,7 +34,7 @@ class BuiltinCall {
   std::optional<size_t> axis(size_t rank, const std::string& of) const;
 
   TensorShape shape_of(TensorId id) const {
-    return {context.program.tensor(id).type, context.shapes[static_cast<int32_t>(id)]};
+    return {context.program.tensor(id).type, context.shapes[ir::index(id)]};
   }
   void add(Statement statement) const { context.add_statement(env, std::move(statement), span); }
 

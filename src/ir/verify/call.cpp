@@ -183,8 +183,7 @@ class CallBinder {
     if (!actuals_[i].tensor) return true;
     const ast::Type& type = function_.parameters[i].type;
     const Tensor& tensor = context_.program.tensor(*actuals_[i].tensor);
-    const std::vector<DimValue>& extents =
-        context_.shapes[static_cast<int32_t>(*actuals_[i].tensor)];
+    const std::vector<DimValue>& extents = context_.shapes[ir::index(*actuals_[i].tensor)];
     const Span place = call_.arguments[i].expr->span;
     if (!bind_element(env, type.element, tensor.type, place)) return false;
     size_t packs = 0;

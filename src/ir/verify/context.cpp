@@ -108,13 +108,15 @@ TensorId Context::add_tensor(std::string name, TensorShape shape, Span span) {
   tensor.type = shape.type;
   tensor.storage = std::move(shape.storage);
   tensor.span = std::move(span);
+  tensor.shape.reserve(shape.extents.size());
+  tensor.extents.reserve(shape.extents.size());
   for (const DimValue& extent : shape.extents) {
     tensor.shape.push_back(extent.value);
     tensor.extents.push_back(table.text(extent.expr));
   }
   const auto id = static_cast<TensorId>(program.tensors.size());
   program.tensors.push_back(std::move(tensor));
-  shapes[static_cast<int32_t>(id)] = std::move(shape.extents);
+  shapes.push_back(std::move(shape.extents));
   return id;
 }
 

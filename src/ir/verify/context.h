@@ -2,6 +2,7 @@
 // What the verifier's passes share: names in scope, the program under construction, errors. Private
 // to ir/.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -77,7 +78,7 @@ class Context {
   Program program;
   std::vector<DimEquation> equations;
   std::map<std::string, const ast::Function*> functions;
-  std::unordered_map<int32_t, std::vector<DimValue>> shapes;  // of tensors, symbolic
+  std::deque<std::vector<DimValue>> shapes;  // of tensors, symbolic
   std::vector<const ast::Function*> call_stack;
   Diagnostics errors;
   int32_t group = -1;

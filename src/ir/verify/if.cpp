@@ -33,7 +33,7 @@ class IfChecker {
       const TensorId value = if_.taken.values[i];
       const auto id = context_.define_tensor(
           env_, source_.results[i],
-          {context_.program.tensor(value).type, context_.shapes[static_cast<int32_t>(value)]});
+          {context_.program.tensor(value).type, context_.shapes[ir::index(value)]});
       if (!id) return;
       if_.results.push_back(*id);
     }
@@ -81,8 +81,8 @@ class IfChecker {
                        "both branches give the same type; convert in a kernel");
         continue;
       }
-      const std::vector<DimValue> x = context_.shapes[static_cast<int32_t>(taken.values[i])];
-      const std::vector<DimValue> y = context_.shapes[static_cast<int32_t>(otherwise.values[i])];
+      const std::vector<DimValue> x = context_.shapes[ir::index(taken.values[i])];
+      const std::vector<DimValue> y = context_.shapes[ir::index(otherwise.values[i])];
       bool same = x.size() == y.size();
       for (size_t k = 0; same && k < x.size(); ++k) same = context_.equal(x[k], y[k], place);
       if (same) continue;

@@ -78,6 +78,7 @@ bool Nest::has_loop(const ast::Expr& expr) const {
     return let != lets_.end() &&
            remember(let_has_loop_, expr.text, [&] { return has_loop(*let->second); });
   }
+  if (expr.kind == ast::ExprKind::Read) return false;
   return std::any_of(expr.operands.begin(), expr.operands.end(),
                      [&](const ast::ExprPtr& e) { return has_loop(*e); });
 }

@@ -99,37 +99,37 @@ class KernelChecker {
   /// The loops a target's subscripts name, -1 entries after an error.
   std::vector<int32_t> target_loops(const ast::Target& target, const TensorShape& shape) {
     std::vector<int32_t> loops;
-    std::vector<const ast::Subscript*> places;
-    for (const ast::Subscript& subscript : target.subscripts) {
-      if (!subscript.pack.empty()) {
-        const auto* pack = nest_.pack_loops(subscript.pack);
+    std::vector<const ast::Expr*> places;
+    for (const ast::ExprPtr& subscript : target.subscripts) {
+      if (subscript->kind == ast::ExprKind::Pack) {
+        const auto* pack = nest_.pack_loops(subscript->text);
         if (pack == nullptr) {
-          error(DiagnosticKind::UnknownName, subscript.span,
-                fmt::format("no loop pack is called `*{}`", subscript.pack));
+          error(DiagnosticKind::UnknownName, subscript->span,
+                fmt::format("no loop pack is called `*{}`", subscript->text));
           return {-1};
         }
         for (int32_t loop : *pack) {
           loops.push_back(loop);
-          places.push_back(&subscript);
+          places.push_back(subscript.get());
         }
         continue;
       }
-      const bool plain = subscript.expr->kind == ast::ExprKind::Name;
-      const int32_t loop = plain ? nest_.loop_named(subscript.expr->text) : -1;
+      const bool plain = subscript->kind == ast::ExprKind::Name;
+      const int32_t loop = plain ? nest_.loop_named(subscript->text) : -1;
       if (loop < 0) {
-        error(DiagnosticKind::TargetForm, subscript.span,
+        error(DiagnosticKind::TargetForm, subscript->span,
               "a target's subscript must be a plain loop variable",
               "loop over the output and invert the map on the right-hand side");
         return {-1};
       }
       if (std::find(loops.begin(), loops.end(), loop) != loops.end()) {
-        error(DiagnosticKind::TargetForm, subscript.span,
-              fmt::format("`{}` stands twice in the target", subscript.expr->text),
+        error(DiagnosticKind::TargetForm, subscript->span,
+              fmt::format("`{}` stands twice in the target", subscript->text),
               "loop over both axes, with `where i == j` and `else` for the rest");
         return {-1};
       }
       loops.push_back(loop);
-      places.push_back(&subscript);
+      places.push_back(subscript.get());
     }
     if (loops.size() != shape.extents.size()) {
       error(DiagnosticKind::RankMismatch, target.span,

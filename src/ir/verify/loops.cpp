@@ -24,10 +24,6 @@ const ast::Expr* first_use(const ast::Expr& expr, const std::set<std::string>& n
   for (const ast::ExprPtr& operand : expr.operands) {
     if (const ast::Expr* found = first_use(*operand, names)) return found;
   }
-  for (const ast::Subscript& s : expr.subscripts) {
-    const ast::Expr* found = s.expr ? first_use(*s.expr, names) : nullptr;
-    if (found != nullptr) return found;
-  }
   return nullptr;
 }
 
@@ -45,6 +41,9 @@ const std::vector<int32_t>* Nest::pack_loops(const std::string& name) const {
 
 bool Nest::add_loops() {
   bool ok = true;
+  kernel_.loops.reserve(source_.loops.size());
+  kernel_.atoms.reserve(source_.loops.size());
+  extents_.reserve(source_.loops.size());
   const auto push = [&](const std::string& name, const DimValue& extent, Loop::Order order) {
     Atom loop_atom;
     kernel_.atoms.push_back(loop_atom);

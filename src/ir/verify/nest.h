@@ -56,9 +56,9 @@ class Nest {
   // access.cpp
   std::optional<int32_t> access(const ast::Expr& read);
   /// The index expressions of subscripts, packs taken apart, each with where it stands.
-  std::optional<std::vector<std::pair<const ast::Subscript*, Linear>>> subscripts(
-      const std::vector<ast::Subscript>& written);
-  void prove_subscript(const ast::Subscript& at, const Linear& value, const DimValue& extent,
+  std::optional<std::vector<std::pair<const ast::Expr*, Linear>>> subscripts(
+      const std::vector<ast::ExprPtr>& written);
+  void prove_subscript(const ast::Expr& at, const Linear& value, const DimValue& extent,
                        size_t axis, const Tensor& tensor);
 
   // scalar.cpp

@@ -91,7 +91,7 @@ class RepeatChecker {
     for (size_t i = 0; i < repeat_.stacked.size(); ++i) {
       const TensorId element = repeat_.stacked[i].element;
       TensorShape shape = {context_.program.tensor(element).type, {extent_}};
-      const std::vector<DimValue>& inner = context_.shapes[static_cast<int32_t>(element)];
+      const std::vector<DimValue>& inner = context_.shapes[ir::index(element)];
       shape.extents.insert(shape.extents.end(), inner.begin(), inner.end());
       const auto id = context_.define_tensor(env_, source_.stacked[i], std::move(shape));
       if (id) repeat_.stacked[i].result = *id;

@@ -153,6 +153,8 @@ std::optional<Scalar> Nest::scalar(const ast::Expr& expr) {
       return scalar_chain(expr);
     case ast::ExprKind::Call:
       return scalar_call(expr);
+    case ast::ExprKind::Pack:  // a subscript only
+      break;
   }
   return std::nullopt;
 }

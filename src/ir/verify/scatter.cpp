@@ -135,7 +135,7 @@ class ScatterChecker {
     }
     if (binding == nullptr || !binding->tensor) return;
     scatter_.base = *binding->tensor;
-    const std::vector<DimValue> extents = context_.shapes[static_cast<int32_t>(*scatter_.base)];
+    const std::vector<DimValue> extents = context_.shapes[ir::index(*scatter_.base)];
     const ElementType type = context_.program.tensor(*scatter_.base).type;
     bool same = type == shape.type && extents.size() == shape.extents.size();
     for (size_t k = 0; same && k < extents.size(); ++k) {

@@ -58,7 +58,7 @@ class SliceChecker {
 
   bool read_items(TensorId input) {
     view_.input = input;
-    extents_ = context_.shapes[static_cast<int32_t>(input)];
+    extents_ = context_.shapes[ir::index(input)];
     size_t dots = 0;
     for (const ast::SliceItem& item : slice_.items)
       dots += item.kind == ast::SliceItem::Kind::Ellipsis ? 1 : 0;

@@ -32,6 +32,9 @@ const Result<ast::File>& prelude() {
 class Verifier {
  public:
   Verifier(const ast::File& file, const VerifyOptions& options) : file_(file), options_(options) {}
+  /// Frees the program's statements as it goes.
+  Verifier(ast::File&& file, const VerifyOptions& options)
+      : file_(file), options_(options), consumed_(file.program ? &file.program->block : nullptr) {}
 
   static VerifiedProgram make(Program program) {
     return VerifiedProgram(std::make_shared<const Program>(std::move(program)));
@@ -59,8 +62,16 @@ class Verifier {
       }
     }
     check_bindings();
+    reserve(program);
     for (const ast::Port& port : program.ports) add_port(port);
-    context_.elaborate_block(env_, program.block);
+    if (consumed_ == nullptr) {
+      context_.elaborate_block(env_, program.block);
+    } else {
+      for (ast::Statement& statement : consumed_->statements) {
+        context_.elaborate_statement(env_, statement);
+        statement = {};
+      }
+    }
     add_outputs(program);
     if (!context_.errors.empty()) {
       sort_by_position(context_.errors);
@@ -73,6 +84,18 @@ class Verifier {
   }
 
  private:
+  /// Room for at least what is written: growing moves everything.
+  void reserve(const ast::Program& program) {
+    size_t written = 0;
+    for (const ast::Statement& statement : program.block.statements) {
+      const auto* op = std::get_if<ast::Op>(&statement.body);
+      written += op != nullptr ? op->block.statements.size() : 1;
+    }
+    env_.tensors.reserve(program.ports.size() + written);
+    context_.program.tensors.reserve(program.ports.size() + written);
+    context_.program.statements.reserve(written);
+  }
+
   void add_functions() {
     for (const ast::Function& f : prelude()->functions) context_.functions[f.name.text] = &f;
     std::map<std::string, const ast::Function*> own;
@@ -214,6 +237,7 @@ class Verifier {
 
   const ast::File& file_;
   const VerifyOptions& options_;
+  ast::Block* consumed_ = nullptr;
   Context context_;
   Environment env_;
 };
@@ -227,10 +251,15 @@ Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& optio
   return std::move(elaboration.program);
 }
 
+Result<VerifiedProgram> verify(ast::File&& file, const VerifyOptions& options) {
+  SOLAR_TRY(Elaboration elaboration, Verifier(std::move(file), options).run());
+  return std::move(elaboration.program);
+}
+
 Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options,
                                     const std::string& name) {
-  SOLAR_TRY(const ast::File file, parse_text(name, text));
-  return verify(file, options);
+  SOLAR_TRY(ast::File file, parse_text(name, text));
+  return verify(std::move(file), options);
 }
 
 VerifiedProgram part_of(const VerifiedProgram& program, const std::vector<TensorId>& results) {

@@ -34,7 +34,7 @@ class ViewChecker {
     }
     if (!binding->tensor) return context_.poison(env_, view_.output);
     input_ = *binding->tensor;
-    extents_ = context_.shapes[static_cast<int32_t>(input_)];
+    extents_ = context_.shapes[ir::index(input_)];
     if (!read_left() || !read_right()) return context_.poison(env_, view_.output);
     finish();
   }
