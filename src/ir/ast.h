@@ -36,7 +36,7 @@ enum class ExprKind : uint8_t {
 };
 
 /// Operators are kept as their token: + - * / // % and or, - not, < <= > >= == !=. A Pack is a loop
-/// pack `*l` that stands as a subscript.
+/// pack `*l` as a subscript, or a dim pack as the extent of one.
 struct Expr {
   ExprKind kind = ExprKind::Integer;
   int32_t height = 1;  // of the tree; the parser bounds it, so that recursion over it is safe
@@ -80,9 +80,8 @@ struct Loop {
   Name name = {};  // of the variable, or of the pack when `pack`
   bool pack = false;
   enum class Order : uint8_t { Any, Ascending, Descending } order = Order::Any;
-  ExprPtr extent = nullptr;
-  Name pack_extent = {};
-  ExprPtr begin = nullptr;  // ragged: `in begin .. end`
+  ExprPtr extent = nullptr;  // of a pack: the dim pack
+  ExprPtr begin = nullptr;   // ragged: `in begin .. end`
   ExprPtr end = nullptr;
 };
 

@@ -47,6 +47,9 @@ class ParserBase {
   // Expressions. A dim expression is an expression whose form the verifier restricts.
   ast::ExprPtr parse_expr();
   std::vector<ast::ExprPtr> parse_subscripts();
+  static ast::ExprPtr pack(std::string name, Span span);
+
+  static constexpr size_t kUsualCount = 4;  // of subscripts, loops, axes: saves growing
 
   /// Guards against texts that nest so deeply that the stack would overflow.
   class Depth {

@@ -289,18 +289,24 @@ ast::ExprPtr ParserBase::parse_call(const Token& token) {
   return finish(token, std::move(expr));
 }
 
+ast::ExprPtr ParserBase::pack(std::string name, Span span) {
+  ast::Expr expr;
+  expr.kind = ast::ExprKind::Pack;
+  expr.text = std::move(name);
+  expr.span = std::move(span);
+  return std::make_shared<const ast::Expr>(std::move(expr));
+}
+
 std::vector<ast::ExprPtr> ParserBase::parse_subscripts() {
   std::vector<ast::ExprPtr> subscripts;
+  subscripts.reserve(kUsualCount);
   const Depth depth(*this, peek());
   expect("[", "before the subscripts");
   while (!at("]")) {
     const int32_t begin = peek().begin;
     if (accept("*")) {
-      ast::Expr pack;
-      pack.kind = ast::ExprKind::Pack;
-      pack.text = expect_name("the name of a loop pack after `*`").text;
-      pack.span = span_from(begin);
-      subscripts.push_back(std::make_shared<const ast::Expr>(std::move(pack)));
+      std::string name = expect_name("the name of a loop pack after `*`").text;
+      subscripts.push_back(pack(std::move(name), span_from(begin)));
     } else {
       subscripts.push_back(parse_or());
     }

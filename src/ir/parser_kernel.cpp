@@ -34,6 +34,7 @@ ast::Kernel StatementParser::parse_kernel() {
 }
 
 void StatementParser::parse_loops(ast::Kernel& kernel) {
+  kernel.loops.reserve(kUsualCount);
   do {
     ast::Loop loop;
     if (accept("*")) {
@@ -41,7 +42,8 @@ void StatementParser::parse_loops(ast::Kernel& kernel) {
       loop.name = expect_name("the loop pack's name");
       expect(":", "after the loop pack");
       expect("*", "before the dim pack");
-      loop.pack_extent = expect_name("the dim pack's name");
+      ast::Name dims = expect_name("the dim pack's name");
+      loop.extent = pack(std::move(dims.text), std::move(dims.span));
     } else {
       if (accept("seq")) loop.order = ast::Loop::Order::Ascending;
       if (accept("revseq")) loop.order = ast::Loop::Order::Descending;

@@ -22,6 +22,7 @@ ast::View StatementParser::parse_view() {
 
 std::vector<ast::Axis> StatementParser::parse_axes(std::string_view end) {
   std::vector<ast::Axis> axes;
+  axes.reserve(kUsualCount);
   const Depth depth(*this, peek());
   while (!at(end)) {
     axes.push_back(parse_axis());

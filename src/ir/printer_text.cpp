@@ -159,7 +159,7 @@ std::string extent_text(const ast::Expr& expr) { return expr_text(expr, kSum); }
 
 std::string loop_text(const ast::Loop& loop) {
   if (loop.pack) {
-    return fmt::format("*{}:*{}", name_text(loop.name.text), name_text(loop.pack_extent.text));
+    return fmt::format("*{}:*{}", name_text(loop.name.text), name_text(loop.extent->text));
   }
   const char* order = loop.order == ast::Loop::Order::Ascending    ? "seq "
                       : loop.order == ast::Loop::Order::Descending ? "revseq "

@@ -40,6 +40,7 @@ std::vector<Guard> Nest::conditions_here() const {
 std::optional<std::vector<std::pair<const ast::Expr*, Linear>>> Nest::subscripts(
     const std::vector<ast::ExprPtr>& written) {
   std::vector<std::pair<const ast::Expr*, Linear>> subscripts;
+  subscripts.reserve(written.size());
   for (const ast::ExprPtr& subscript : written) {
     if (subscript->kind == ast::ExprKind::Pack) {
       const std::vector<int32_t>* loops = pack_loops(subscript->text);
@@ -62,10 +63,10 @@ std::optional<std::vector<std::pair<const ast::Expr*, Linear>>> Nest::subscripts
       }
       continue;
     }
-    const auto value = index(*subscript);
+    auto value = index(*subscript);
     if (!value) return std::nullopt;
     if (!in_range(*subscript, *value)) return std::nullopt;
-    subscripts.emplace_back(subscript.get(), *value);
+    subscripts.emplace_back(subscript.get(), std::move(*value));
   }
   return subscripts;
 }
@@ -94,7 +95,7 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
   Access result;
   result.tensor = id;
   result.conditional = !path.empty();
-  const auto subscripts = this->subscripts(read.operands);
+  auto subscripts = this->subscripts(read.operands);
   if (!subscripts) return std::nullopt;
   if (subscripts->size() != extents.size()) {
     const Tensor& tensor = context_.program.tensor(id);
@@ -105,9 +106,10 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
     return std::nullopt;
   }
   size_t axis = 0;
-  for (const auto& [subscript, value] : *subscripts) {
+  result.subscripts.reserve(subscripts->size());
+  for (auto& [subscript, value] : *subscripts) {
     prove_subscript(*subscript, value, extents[axis], axis, context_.program.tensor(id));
-    result.subscripts.push_back(value);
+    result.subscripts.push_back(std::move(value));
     ++axis;
   }
   kernel_.accesses.push_back(std::move(result));

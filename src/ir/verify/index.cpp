@@ -31,6 +31,14 @@ int32_t Nest::atom(Atom atom) {
   return static_cast<int32_t>(kernel_.atoms.size() - 1);
 }
 
+/// One that an index expression may read.
+bool Nest::is_integer_tensor(const std::string& name) const {
+  if (!source_.indexed) return false;
+  const auto at = env_.tensors.find(name);
+  return at != env_.tensors.end() && at->second.tensor &&
+         is_integer(context_.program.tensor(*at->second.tensor).type);
+}
+
 bool Nest::is_index(const ast::Expr& expr) const {
   switch (expr.kind) {
     case ast::ExprKind::Integer:
@@ -42,15 +50,10 @@ bool Nest::is_index(const ast::Expr& expr) const {
         return remember(let_is_index_, expr.text, [&] { return is_index(*let->second); });
       }
       if (env_.dims.contains(expr.text) || env_.poisoned_dims.contains(expr.text)) return true;
-      const auto at = env_.tensors.find(expr.text);
-      return source_.indexed && at != env_.tensors.end() && at->second.tensor &&
-             is_integer(context_.program.tensor(*at->second.tensor).type);
+      return is_integer_tensor(expr.text);
     }
-    case ast::ExprKind::Read: {
-      const auto at = env_.tensors.find(expr.text);
-      return source_.indexed && at != env_.tensors.end() && at->second.tensor &&
-             is_integer(context_.program.tensor(*at->second.tensor).type);
-    }
+    case ast::ExprKind::Read:
+      return is_integer_tensor(expr.text);
     case ast::ExprKind::Unary:
       return expr.text == "-" && is_index(*expr.operands[0]);
     case ast::ExprKind::Binary:
@@ -399,6 +402,8 @@ bool Nest::reads_data(const Linear& value) const {
 }
 
 bool Nest::in_range(const ast::Expr& at, const Linear& value) {
+  if (const DimValue* run = plain_extent(value); run != nullptr && run->value < kUnbounded)
+    return true;
   const std::vector<Guard> none;
   const RangeProver prover(kernel_.loops, kernel_.atoms, none, context_.program.steps);
   const Interval range = prover.range(value);

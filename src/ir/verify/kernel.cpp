@@ -83,9 +83,9 @@ class KernelChecker {
 
   bool evaluate_types() {
     for (const ast::Declaration& output : source_.outputs) {
-      const auto shape = context_.eval_type(env_, output.type);
+      auto shape = context_.eval_type(env_, output.type);
       if (!shape) return false;
-      shapes_.push_back(*shape);
+      shapes_.push_back(std::move(*shape));
     }
     if (shapes_.size() == 2 && shapes_[1].type != ElementType::I64) {
       error(DiagnosticKind::TypeMismatch, source_.outputs[1].type.span,
@@ -361,10 +361,10 @@ class KernelChecker {
 
   void finish() {
     Statement statement;
-    const auto first = context_.define_tensor(env_, source_.outputs[0].name, shapes_[0]);
+    const auto first = context_.define_tensor(env_, source_.outputs[0].name, std::move(shapes_[0]));
     std::optional<TensorId> second;
     if (source_.outputs.size() == 2) {
-      second = context_.define_tensor(env_, source_.outputs[1].name, shapes_[1]);
+      second = context_.define_tensor(env_, source_.outputs[1].name, std::move(shapes_[1]));
       if (!second) return;
     }
     if (!first) return;

@@ -65,10 +65,10 @@ bool Nest::add_loops() {
       continue;
     }
     if (loop.pack) {
-      const auto at = env_.packs.find(loop.pack_extent.text);
+      const auto at = env_.packs.find(loop.extent->text);
       if (at == env_.packs.end()) {
-        error(DiagnosticKind::UnknownName, loop.pack_extent.span,
-              fmt::format("no dim pack is called `*{}`", loop.pack_extent.text),
+        error(DiagnosticKind::UnknownName, loop.extent->span,
+              fmt::format("no dim pack is called `*{}`", loop.extent->text),
               "a pack is declared by a function: `fn f<*L>(x: f32[*L])`");
         ok = false;
         continue;

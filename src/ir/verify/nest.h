@@ -97,6 +97,7 @@ class Nest {
   std::optional<Linear> index_read(const ast::Expr& expr);
   std::optional<Linear> index_name(const ast::Expr& expr);
   bool in_range(const ast::Expr& at, const Linear& value);
+  bool is_integer_tensor(const std::string& name) const;
 
   std::vector<Guard> conditions_here() const;
   /// `init` and `else` name only the target's loops.
