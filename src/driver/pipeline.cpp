@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "arch/library.h"
+#include "driver/fill_report.h"
 #include "einsum/lift.h"
 #include "exec/executor.h"
 #include "ir/statement_count.h"
@@ -62,119 +63,6 @@ Result<roofline::Work> graph_work(const einsum::Graph& graph) {
             sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
                 "bytes of the program"));
   return work_of(graph.mac_classes, traffic);
-}
-
-report::Totals totals_of(const einsum::Graph& graph) {
-  const einsum::Totals& t = graph.totals;
-  report::Totals out;
-  out.macs = t.macs.value;
-  out.macs_useful = t.macs_useful.value;
-  out.flops = t.flops.value;
-  out.elementwise_ops = t.elementwise_ops;
-  out.special_ops = t.special_ops;
-  out.bytes_read_inputs = t.bytes_read_inputs.example.value;
-  out.bytes_read_params = t.bytes_read_params.example.value;
-  out.bytes_written_outputs = t.bytes_written_outputs.example.value;
-  if (t.depends_on_data) {
-    out.data_dependent = report::DataDependent{
-        t.bytes_read_inputs.min.value + t.bytes_read_params.min.value,
-        t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
-        t.bytes_read_inputs.max.value + t.bytes_read_params.max.value, t.example_known};
-  }
-  const auto is_least = [](const einsum::ByteRange& r) { return r.min == r.example; };
-  if (!is_least(t.bytes_read_inputs) || !is_least(t.bytes_read_params) ||
-      !is_least(t.bytes_written_outputs)) {
-    out.least = report::LeastTraffic{t.bytes_read_inputs.min.value, t.bytes_read_params.min.value,
-                                     t.bytes_written_outputs.min.value};
-  }
-  out.exact = graph.exact;
-  return out;
-}
-
-std::vector<report::Node> nodes_of(const einsum::Graph& graph) {
-  std::vector<report::Node> nodes;
-  for (const einsum::Operator& op : graph.operators) {
-    report::Node node;
-    node.id = fmt::format("n{}", einsum::index(op.id));
-    node.op = op.name;
-    node.at = op.at;
-    node.module = op.module;
-    node.einsum = op.einsum;
-    node.macs = op.macs.value;
-    node.macs_useful = op.macs_useful.value;
-    node.elementwise_ops = op.elementwise_ops;
-    node.special_ops = op.special_ops;
-    node.formula = op.formula;
-    node.bytes_in = op.bytes_in.example.value;
-    node.bytes_out = op.bytes_out.example.value;
-    nodes.push_back(std::move(node));
-  }
-  return nodes;
-}
-
-/// What the graph's counts take for granted, in every mode.
-void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph& graph) {
-  const auto add = [&](const std::string& assumption) {
-    if (std::find(assumptions.begin(), assumptions.end(), assumption) == assumptions.end()) {
-      assumptions.push_back(assumption);
-    }
-  };
-  for (const std::string& assumption : graph.assumptions) add(assumption);
-  const bool random =
-      std::any_of(graph.reads.begin(), graph.reads.end(),
-                  [](const einsum::Footprint& read) { return read.role == ir::Role::Rng; });
-  if (random) add("random-draws-read");
-}
-
-report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
-                       const arch::Machine& machine, const roofline::Policy& policy,
-                       const einsum::Graph& graph) {
-  report::Bound out;
-  out.arch = machine.id;
-  out.precision = roofline::name(policy.precision);
-  out.mode = mode;
-  out.time_s = bound.time.total.value;
-  out.compute_s = bound.time.compute.value;
-  out.memory_s = bound.time.memory.value;
-  out.traffic_bytes = bound.time.traffic.value;
-  out.limiter = roofline::name(bound.time.limiter);
-  if (bound.time.operational_intensity)
-    out.operational_intensity = bound.time.operational_intensity->value;
-  out.strict = policy.strict;
-  out.assumptions = bound.assumptions;
-  add_assumptions(out.assumptions, graph);
-  return out;
-}
-
-void add_bounds(report::Report& report, const roofline::Bounds& bounds,
-                const arch::Machine& machine, const roofline::Policy& policy,
-                const einsum::Graph& graph) {
-  report::Bound unfused = bound_of("unfused", bounds.unfused, machine, policy, graph);
-  for (size_t i = 0; i < bounds.operators.size(); ++i) {
-    const roofline::Time& t = bounds.operators[i];
-    report::NodeTime time = {
-        i,  t.total.value,  t.compute.value, t.memory.value, std::string(roofline::name(t.limiter)),
-        {}, t.traffic.value};
-    if (t.operational_intensity) time.operational_intensity = t.operational_intensity->value;
-    unfused.node_times.push_back(std::move(time));
-  }
-  report.bounds.push_back(std::move(unfused));
-  report.bounds.push_back(bound_of("fused", bounds.fused, machine, policy, graph));
-  report.arch_names[machine.id] = machine.name;
-}
-
-void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded,
-                  const einsum::Graph& graph) {
-  warnings = loaded.warnings;
-  const report::Validation& v = loaded.validation;
-  if (v.status != "passed")
-    warnings.push_back(fmt::format("validation {}: {}", v.status, v.reason));
-  if (!graph.exact)
-    warnings.push_back("some counts are proved minima, not exact; bounds stay valid");
-  if (graph.totals.depends_on_data && !graph.totals.example_known) {
-    warnings.push_back(
-        "data-dependent reads were not run at the example inputs; their `example` is the maximum");
-  }
 }
 
 }  // namespace
@@ -238,25 +126,6 @@ Result<einsum::Graph> lift_step(const Loaded& loaded, const Environment& environ
   return graph;
 }
 
-void add_program(report::Report& report, const Loaded& loaded) {
-  report.source = loaded.source;
-  report.mode = loaded.mode;
-  report.validation = loaded.validation;
-  report.warnings = loaded.warnings;
-  report.timings_s.trace = loaded.trace_s;
-  report.timings_s.validate = loaded.validate_s;
-  if (!loaded.program) return;
-  report.program = (*loaded.program)->name;
-  for (const ir::Dim& dim : (*loaded.program)->dims)
-    report.dims.push_back({dim.name, dim.value, dim.expression});
-}
-
-void add_counts(report::Report& report, const Loaded& loaded, const einsum::Graph& graph) {
-  report.totals = totals_of(graph);
-  report.nodes = nodes_of(graph);
-  add_warnings(report.warnings, loaded, graph);
-}
-
 Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,
                         const std::vector<arch::Machine>& machines,
                         const roofline::Policy& policy) {
@@ -269,7 +138,7 @@ Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,
       errors.insert(errors.end(), bounds.error().begin(), bounds.error().end());
       continue;
     }
-    add_bounds(report, *bounds, machine, policy, graph);
+    fill_bounds(report, *bounds, machine, policy, graph);
   }
   if (!errors.empty()) return errors;
   return Done{};
@@ -285,7 +154,7 @@ Result<Done> analyze_step(const AnalyzeOptions& options, const Environment& envi
   SOLAR_TRY(const std::vector<arch::Machine> machines, machines_of(options, environment));
   Loaded loaded;
   const auto complete = load(options, environment, loaded);
-  add_program(report, loaded);
+  fill_program(report, loaded);
   attempt.traced = loaded.program.has_value();
   attempt.statements = ir::count_statements(loaded.file);
   if (!complete) {
@@ -293,7 +162,7 @@ Result<Done> analyze_step(const AnalyzeOptions& options, const Environment& envi
     if (!attempt.traced || !despite_validation || !environment.check_cancelled()) return Done{};
   }
   SOLAR_TRY(const einsum::Graph graph, lift_step(loaded, environment));
-  add_counts(report, loaded, graph);
+  fill_counts(report, loaded, graph);
   attempt.counted = true;
   report.timings_s.lift = std::max(0.0, seconds_since(start) - loaded.trace_s - loaded.validate_s);
   const auto bound_start = Clock::now();

@@ -2,6 +2,7 @@
 // What a kernel's scalar expression says about its index space: which reads happen under which
 // conditions, and where its value is surely zero or minus infinity.
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -13,26 +14,21 @@ namespace solar::einsum {
 /// Values that propagate structurally: 0 * x = 0, exp(-inf) = 0, a condition that is true.
 enum class Special : uint8_t { Zero, MinusInfinity, NonZero };
 
-/// Per stored tensor: outside the region every element surely is the special value.
+/// Per stored tensor and special value: outside the region every element surely is that value.
 struct SpecialRegions {
-  std::vector<Region> not_zero = {};
-  std::vector<Region> not_minus_infinity = {};
-  std::vector<Region> not_nonzero = {};
   std::vector<bool> known = {};  // inside the regions no element is the special value
 
-  explicit SpecialRegions(size_t tensors)  // a region that is whole needs no shape
-      : not_zero(tensors, Region::full({})),
-        not_minus_infinity(tensors, Region::full({})),
-        not_nonzero(tensors, Region::full({})),
-        known(tensors, false) {}
-  std::vector<Region>& without(Special special) {
-    return special == Special::Zero            ? not_zero
-           : special == Special::MinusInfinity ? not_minus_infinity
-                                               : not_nonzero;
+  explicit SpecialRegions(size_t tensors) : known(tensors, false) {
+    regions_.fill(
+        std::vector<Region>(tensors, Region::full({})));  // a region that is whole needs no shape
   }
+  std::vector<Region>& without(Special special) { return regions_[static_cast<size_t>(special)]; }
   const Region& without(Special special, ir::TensorId id) const {
-    return const_cast<SpecialRegions*>(this)->without(special)[ir::index(id)];
+    return regions_[static_cast<size_t>(special)][ir::index(id)];
   }
+
+ private:
+  std::array<std::vector<Region>, 3> regions_ = {};
 };
 
 /// Necessary conditions for something; `exact` if they are sufficient too.

@@ -157,8 +157,8 @@ class Preparation {
     const ir::TensorId inside = index_.placed(at).carried->inside;
     const auto id = ir::index(inside);
     SpecialRegions& specials = *result_.specials;
-    const Region not_zero = specials.not_zero[id];
-    const Region not_infinite = specials.not_minus_infinity[id];
+    const Region not_zero = specials.without(Special::Zero)[id];
+    const Region not_infinite = specials.without(Special::MinusInfinity)[id];
     const bool was_generated = result_.generated[id];
     Statement statement;
     moves_.carry(index_.placed(at), statement);
@@ -166,8 +166,9 @@ class Preparation {
     note_move(statement);
     if (generated) statement.generated = result_.generated[id] = *generated;
     result_.statements[static_cast<size_t>(at)] = std::move(statement);
-    return result_.generated[id] != was_generated || !not_zero.same_as(specials.not_zero[id]) ||
-           !not_infinite.same_as(specials.not_minus_infinity[id]);
+    return result_.generated[id] != was_generated ||
+           !not_zero.same_as(specials.without(Special::Zero)[id]) ||
+           !not_infinite.same_as(specials.without(Special::MinusInfinity)[id]);
   }
 
   // Known index values decide ragged ranges, and what is read at the example inputs.
@@ -270,7 +271,7 @@ class Preparation {
                                  index_.shape(scatter.nest.output), parts.by_data);
     statement.pieces.push_back(std::move(piece));
     if (!scatter.base) {
-      if (sums) result_.specials->not_zero[output] = reached;
+      if (sums) result_.specials->without(Special::Zero)[output] = reached;
     } else {
       const std::vector<Linear> target = reader.target();
       parts.base_at_target =
@@ -283,7 +284,9 @@ class Preparation {
       const Piece& base = statement.pieces.back();
       const ir::TensorId from = base.uses.back().access.base;
       statement.generated = statement.generated && result_.generated[ir::index(from)];
-      if (sums) result_.specials->not_zero[output] = unite(reached, moved(base, Special::Zero));
+      if (sums)
+        result_.specials->without(Special::Zero)[output] =
+            unite(reached, moved(base, Special::Zero));
     }
     result_.generated[output] = statement.generated;
   }
@@ -340,20 +343,21 @@ class Preparation {
     const auto output = ir::index(kernel.output);
     const bool true_elsewhere = kernel.otherwise >= 0 && reader.is_constant(kernel.otherwise, 1);
     if (!nonzero.empty() && (!guarded || true_elsewhere))
-      result_.specials->not_nonzero[output] = reached(nonzero);
+      result_.specials->without(Special::NonZero)[output] = reached(nonzero);
     if (plain && !guarded && program_.tensor(kernel.output).type == ir::ElementType::Bool)
       result_.specials->known[output] = reader.conditions(kernel.value, true).exact &&
                                         reader.conditions(kernel.value, false).exact;
     if ((plain && (!guarded || is(kernel.otherwise, 0, false))) ||
         (kernel.reduction == Reduction::Sum && is(kernel.init, 0, true) &&
          is(kernel.otherwise, 0, true))) {
-      if (!zero.empty() || guarded) result_.specials->not_zero[output] = reached(zero);
+      if (!zero.empty() || guarded)
+        result_.specials->without(Special::Zero)[output] = reached(zero);
     }
     if ((plain && (!guarded || is(kernel.otherwise, -kInfinity, false))) ||
         (kernel.reduction == Reduction::Max && is(kernel.init, -kInfinity, true) &&
          is(kernel.otherwise, -kInfinity, true))) {
       if (!infinite.empty() || guarded)
-        result_.specials->not_minus_infinity[output] = reached(infinite);
+        result_.specials->without(Special::MinusInfinity)[output] = reached(infinite);
     }
   }
 
@@ -367,9 +371,9 @@ class Preparation {
     auto found = special_elements(index_.shape(id), program_.tensor(id).type, value);
     if (!found) return;
     SpecialRegions& specials = *result_.specials;
-    specials.not_zero[ir::index(id)] = std::move(found->not_zero);
-    specials.not_minus_infinity[ir::index(id)] = std::move(found->not_minus_infinity);
-    specials.not_nonzero[ir::index(id)] = std::move(found->not_nonzero);
+    specials.without(Special::Zero)[ir::index(id)] = std::move(found->not_zero);
+    specials.without(Special::MinusInfinity)[ir::index(id)] = std::move(found->not_minus_infinity);
+    specials.without(Special::NonZero)[ir::index(id)] = std::move(found->not_nonzero);
     specials.known[ir::index(id)] = true;
     result_.lowest_as_infinite = result_.lowest_as_infinite || found->lowest_masks;
   }
@@ -409,7 +413,8 @@ class Preparation {
         continue;
       if (use.source >= 0 && only_divides(kernel, use.source)) continue;
       const SpecialRegions& specials = *result_.specials;
-      const bool known = specials.known[id] || !specials.not_zero[id].is_full();
+      const bool known = specials.known[id] ||
+                         !specials.without(Special::Zero, static_cast<ir::TensorId>(id)).is_full();
       if (!known || (use.source >= 0 && !is_followed(kernel, use.source, specials.known[id])))
         result_.dense_intermediates = true;
     }
