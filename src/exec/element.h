@@ -1,7 +1,7 @@
 #pragma once
 // One element of each type: how it is kept in memory, and the exact conversions between that and
-// the type it is computed in. Narrowing rounds to nearest even. f8e4m3 has no infinity (overflow
-// gives NaN); f4e2m1 has neither infinity nor NaN (both give +-6). f4e2m1 and i4 take one byte in
+// the type it is computed in. Narrowing rounds to nearest even. f8e4m3 has no infinity (it
+// gives +-448); f4e2m1 has neither infinity nor NaN (both give +-6). f4e2m1 and i4 take one byte in
 // memory, in its low four bits.
 
 #include <array>
@@ -29,7 +29,7 @@ struct SmallFloat {
 
 inline constexpr SmallFloat kF16 = {10, 15, 0x7bff, 0x7c00, 0x7e00, 0x8000};
 inline constexpr SmallFloat kBf16 = {7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x8000};
-inline constexpr SmallFloat kF8E4M3 = {3, 7, 0x7e, 0x7f, 0x7f, 0x80};
+inline constexpr SmallFloat kF8E4M3 = {3, 7, 0x7e, 0x7e, 0x7f, 0x80};
 inline constexpr SmallFloat kF8E5M2 = {2, 15, 0x7b, 0x7c, 0x7f, 0x80};
 inline constexpr SmallFloat kF4E2M1 = {1, 1, 7, 7, 7, 8};
 

@@ -14,6 +14,7 @@ constexpr int kMaxDepth = 200;
 constexpr int32_t kMaxHeight = 500;
 constexpr size_t kMaxOperands = 1000;
 constexpr size_t kMaxErrors = 50;
+constexpr std::string_view kBeyondLargest = "9223372036854775808";  // only its negative fits
 
 std::string backquotes_hint(const Token& token) {
   return fmt::format("a reserved word used as a name stands in backquotes: `` `{}` ``", token.text);
@@ -196,10 +197,22 @@ ast::ExprPtr ParserBase::parse_unary() {
   const Token& op = advance();
   const Depth depth(*this, op);
   ast::Expr expr;
+  if (peek().kind == TokenKind::Integer && peek().text == kBeyondLargest) {
+    expr.kind = ast::ExprKind::Integer;
+    expr.text = "-" + std::string(advance().text);
+    expr.integer = std::numeric_limits<int64_t>::min();
+    expr.span = span_from(op.begin);
+    return finish(op, std::move(expr));
+  }
   expr.kind = ast::ExprKind::Unary;
   expr.text = "-";
   expr.operands = {parse_unary()};
   expr.span = span_from(op.begin);
+  const ast::Expr& negated = *expr.operands[0];
+  if (negated.kind == ast::ExprKind::Integer &&
+      negated.integer == std::numeric_limits<int64_t>::min()) {
+    fail(op, fmt::format("the integer `{}` does not fit 64 bits", kBeyondLargest));
+  }
   return finish(op, std::move(expr));
 }
 

@@ -146,12 +146,14 @@ std::string StatementParser::expect_string(const char* what) {
 }
 
 ast::Op StatementParser::parse_op() {
+  in_head_ = true;
   advance();
   ast::Op op;
   op.name = expect_string("the source operator");
   if (accept("at")) op.at = expect_string("the place in the source");
   if (accept("module")) op.module = expect_string("the module path");
   if (accept("nominal")) op.nominal = parse_expr();
+  if (at("{")) in_head_ = false;
   op.block = parse_block(false);
   return op;
 }

@@ -53,6 +53,16 @@ TEST(Parser, Precedence) {
   EXPECT_EQ(reprinted("a // (2 % 3)"), "a // (2 % 3)");
 }
 
+TEST(Parser, TheSmallestInteger) {
+  EXPECT_EQ(reprinted("2 - -9223372036854775808"), "2 - -9223372036854775808");
+  for (const char* value :
+       {"9223372036854775808", "--9223372036854775808", "-9223372036854775809"}) {
+    const Diagnostics errors = errors_of(kernel_with(value));
+    ASSERT_EQ(errors.size(), 1u) << value;
+    EXPECT_TRUE(errors[0].message.ends_with("does not fit 64 bits")) << value;
+  }
+}
+
 TEST(Parser, ListsMayEndWithAComma) {
   const auto file = parse_text("t.alir", R"(
 program p(input x: f32[N,], param w: f32[N],) -> (y,) {

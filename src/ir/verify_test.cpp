@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/apply_fixes.h"
 #include "base/diagnostic_text.h"
 #include "ir/corpus_test_util.h"
 #include "ir/parser.h"
@@ -33,6 +34,20 @@ program pool(input x: f32[N, W]) -> (y) {
     kernel y: f32[N, Q] { for n:N, q:Q, k:K   y[n,q] max= x[n, 2*q + k] }
   }
 })";
+
+TEST(Verify, AFixReplacesTheNameAloneAndQuotesReservedWords) {
+  const auto fixed = [](const std::string& inputs, const std::string& value) {
+    const std::string text = "program p(" + inputs + ") -> (y) {\n  dims N = 4\n" +
+                             "  kernel y: f32[N] { for n:N   y[n] = " + value + " }\n}\n";
+    const Diagnostic error = only_error(text);
+    EXPECT_EQ(error.fixes.size(), 1u);
+    return apply_fixes({"<text>", text}, {error}, true).text;
+  };
+  EXPECT_NE(fixed("input row: f32[N]", "(rows[n]) + 1").find("y[n] = (row[n]) + 1 }"),
+            std::string::npos);
+  EXPECT_NE(fixed("input `limit`: f32[N]", "`limits`[n]").find("y[n] = `limit`[n] }"),
+            std::string::npos);
+}
 
 TEST(Verify, FreeDimsCanBeBound) {
   EXPECT_EQ(verified(kPool)->tensors.back().shape, (std::vector<int64_t>{2, 4}));

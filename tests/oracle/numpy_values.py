@@ -28,7 +28,7 @@ class Narrow:
 NARROW: Mapping[str, Narrow] = {
     "f16": Narrow(10, 15, 65504.0, math.inf, math.nan),
     "bf16": Narrow(7, 127, float(np.ldexp(2 - 2.0**-7, 127)), math.inf, math.nan),
-    "f8e4m3": Narrow(3, 7, 448.0, math.nan, math.nan),
+    "f8e4m3": Narrow(3, 7, 448.0, 448.0, math.nan),
     "f8e5m2": Narrow(2, 15, 57344.0, math.inf, math.nan),
     "f4e2m1": Narrow(1, 1, 6.0, 6.0, 6.0),
 }

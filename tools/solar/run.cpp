@@ -75,8 +75,13 @@ int run_file(const Options& options) {
     if (!options.out.empty()) return exec::write_tensors(options.out, named);
     for (const auto& [name, tensor] : named) {
       say(fmt::format("{}: {} =", name, exec::describe(tensor.type(), tensor.shape())));
-      for (int64_t i = 0; i < std::min<int64_t>(tensor.count(), 8); ++i)
-        fmt::print(" {:.6g}", tensor.get(i));
+      for (int64_t i = 0; i < std::min<int64_t>(tensor.count(), 8); ++i) {
+        if (ir::is_float(tensor.type())) {
+          fmt::print(" {:.6g}", tensor.get(i));
+        } else {
+          fmt::print(" {}", tensor.get_integer(i));
+        }
+      }
       fmt::print("{}\n", tensor.count() > 8 ? " ..." : "");
     }
     return Done{};

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ir/lexer.h"
+#include "ir/printer_text.h"
 
 namespace solar::ir {
 namespace {
@@ -15,6 +16,21 @@ constexpr size_t kMaxErrors = 100;
 bool same_place(const Diagnostic& a, const Diagnostic& b) {
   return a.kind == b.kind && a.span.source == b.span.source && a.span.begin == b.span.begin &&
          a.message == b.message;
+}
+
+/// Where the name itself stands in a read, with its backquotes.
+std::optional<Span> place_of(const std::string& name, const Span& read) {
+  if (!read.source) return std::nullopt;
+  const std::string& text = read.source->text;
+  size_t begin = text.find(name, static_cast<size_t>(read.begin));
+  if (begin == std::string::npos) return std::nullopt;
+  size_t end = begin + name.size();
+  if (end > static_cast<size_t>(read.end)) return std::nullopt;
+  if (begin > 0 && end < text.size() && text[begin - 1] == '`' && text[end] == '`') {
+    --begin;
+    ++end;
+  }
+  return Span{read.source, static_cast<int32_t>(begin), static_cast<int32_t>(end)};
 }
 
 }  // namespace
@@ -156,8 +172,11 @@ const Binding* Context::find_tensor(const Environment& env, const std::string& n
     hint = "a tensor is defined before it is used";
   }
   std::vector<Fix> fixes;
-  if (near.size() == 1 && !env.dims.contains(name))
-    fixes.push_back({span, near[0], FixConfidence::Maybe});
+  if (near.size() == 1 && !env.dims.contains(name)) {
+    if (const auto place = place_of(name, span)) {
+      fixes.push_back({*place, name_text(near[0]), FixConfidence::Maybe});
+    }
+  }
   error(env, DiagnosticKind::UnknownName, span, fmt::format("no tensor is called `{}`", name),
         std::move(hint), {}, std::move(fixes));
   return nullptr;

@@ -204,8 +204,33 @@ class Verifier {
                        "values have the constant's type");
         return;
       }
+      if (literal.kind == ast::ExprKind::Integer && is_integer(tensor.type) &&
+          !constant_fits(tensor, negative ? -literal.integer : literal.integer, value->span)) {
+        return;
+      }
       tensor.values.push_back(negative ? -number : number);
     }
+  }
+
+  /// An integer constant inside its type, and exact as a double, which keeps it.
+  bool constant_fits(const Tensor& tensor, int64_t value, const Span& place) {
+    const int bits = storage_bits(tensor.type) - (tensor.type == ElementType::U8 ? 0 : 1);
+    const int64_t highest = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+    const int64_t lowest = tensor.type == ElementType::U8 ? 0 : -highest - 1;
+    constexpr int64_t kExact = int64_t{1} << 53;
+    if (value < lowest || value > highest) {
+      context_.error(env_, DiagnosticKind::TypeMismatch, place,
+                     fmt::format("{} does not fit {}", value, name(tensor.type)),
+                     fmt::format("{} holds {} to {}", name(tensor.type), lowest, highest));
+      return false;
+    }
+    if (value < -kExact || value > kExact) {
+      context_.error(env_, DiagnosticKind::TypeMismatch, place,
+                     fmt::format("{} lies beyond 2^53, to which constants are exact", value),
+                     "make it an `input`, or write the literal into a kernel");
+      return false;
+    }
+    return true;
   }
 
   std::string hint_for(const std::string& output) const {
