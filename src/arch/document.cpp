@@ -91,12 +91,12 @@ Result<std::optional<std::pair<fs::path, Span>>> base_of(const Document& documen
   return Base();
 }
 
+}  // namespace
+
 bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && !error;
 }
-
-}  // namespace
 
 bool is_path(std::string_view name_or_path) {
   return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");

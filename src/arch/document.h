@@ -22,6 +22,9 @@ struct Document {
 /// Whether the text names a file rather than an entry of the library.
 bool is_path(std::string_view name_or_path);
 
+/// Whether both paths lead to one file, which exists.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
 /// The file and, nearest first, what it extends. Failure: unknown names, unreadable files, syntax,
 /// cycles.
 Result<std::vector<Document>> read_documents(std::string_view name_or_path,

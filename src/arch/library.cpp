@@ -23,11 +23,6 @@ Diagnostic unlisted(const fs::path& library, const std::error_code& error) {
   return diagnostic;
 }
 
-bool same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
 Diagnostic two_of_one_name(const std::string& id, const fs::path& a, const fs::path& b) {
   Diagnostic diagnostic{.kind = DiagnosticKind::Usage};
   diagnostic.message = fmt::format("two different architectures are called `{}`: `{}` and `{}`", id,

@@ -19,6 +19,14 @@ inline std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
   return result;
 }
 
+/// The nearest integer where the result does not fit.
+inline int64_t saturating_add(int64_t a, int64_t b) {
+  return checked_add(a, b).value_or(a > 0 ? INT64_MAX : INT64_MIN);
+}
+inline int64_t saturating_mul(int64_t a, int64_t b) {
+  return checked_mul(a, b).value_or((a > 0) == (b > 0) ? INT64_MAX : INT64_MIN);
+}
+
 /// Product of all values (1 for none).
 inline std::optional<int64_t> checked_product(std::span<const int64_t> values) {
   std::optional<int64_t> result = 1;

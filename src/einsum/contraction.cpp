@@ -17,7 +17,15 @@ using ir::ScalarOp;
 constexpr size_t kMaximumFactors = 8;
 constexpr size_t kMaximumProducts = 64;
 
-void collect_reads(const KernelReader& reader, int32_t id, Factor& factor,
+LoopMask loops_of_one_point(const Nest& nest) {
+  LoopMask mask = 0;
+  for (int32_t loop = 0; loop < nest.loop_count(); ++loop) {
+    if (nest.extent(loop) == 1) mask |= loop_bit(loop);
+  }
+  return mask;
+}
+
+void collect_reads(const KernelReader& reader, int32_t id, LoopMask single_point, Factor& factor,
                    std::vector<bool>& visited) {
   if (id < 0 || visited[static_cast<size_t>(id)]) return;
   visited[static_cast<size_t>(id)] = true;
@@ -30,12 +38,15 @@ void collect_reads(const KernelReader& reader, int32_t id, Factor& factor,
     }
     for (const Linear& subscript : access.subscripts)
       factor.loops |= reader.nest().support(subscript);
+    // A view gives an axis of extent 1 no variable.
+    for (const Linear& subscript : reader.plain_subscripts(node.reference))
+      factor.loops |= reader.nest().support(subscript) & single_point;
   }
   if (node.op == ScalarOp::Index)
     factor.loops |= reader.nest().support(reader.linear(node.reference));
-  collect_reads(reader, node.a, factor, visited);
-  collect_reads(reader, node.b, factor, visited);
-  collect_reads(reader, node.c, factor, visited);
+  collect_reads(reader, node.a, single_point, factor, visited);
+  collect_reads(reader, node.b, single_point, factor, visited);
+  collect_reads(reader, node.c, single_point, factor, visited);
 }
 
 // The factors of a product, through casts, signs, scaling by constants and selects against zero. A
@@ -66,7 +77,7 @@ void collect_factors(const KernelReader& reader, int32_t id, size_t& budget,
   }
   Factor factor;
   std::vector<bool> visited(reader.kernel().nodes.size(), false);
-  collect_reads(reader, id, factor, visited);
+  collect_reads(reader, id, loops_of_one_point(reader.nest()), factor, visited);
   if (!factor.reads.empty()) factors.push_back(std::move(factor));
 }
 

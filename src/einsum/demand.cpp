@@ -7,12 +7,6 @@
 
 namespace solar::einsum {
 
-namespace {
-
-int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or(INT64_MAX); }
-
-}  // namespace
-
 Tracer::Tracer(const ProgramIndex& index, const Prepared& prepared, const Grouping& grouping)
     : index_(index), program_(index.program()), prepared_(prepared), grouping_(grouping) {
   const size_t statements = index_.placed().size();

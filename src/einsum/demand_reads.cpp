@@ -9,9 +9,6 @@ namespace solar::einsum {
 
 namespace {
 
-int64_t saturating_mul(int64_t a, int64_t b) { return checked_mul(a, b).value_or(INT64_MAX); }
-int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or(INT64_MAX); }
-
 // A subscript's terms that data decides, and the others.
 struct Parts {
   LoopMask data = 0;  // loops that the former depend on

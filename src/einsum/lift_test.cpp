@@ -178,6 +178,20 @@ program gram(input x: f32[N, D]) -> (y) {
   EXPECT_EQ(graph.totals.bytes_read_inputs.min.value, 48);
 }
 
+TEST(Lift, ASummedAxisOfExtentOneIsOneWhereverItComesFrom) {
+  const char* text = R"(
+program outer(input x: f32[M, K], input y: f32[K, N], input g: f32[M]) -> (p, q, s) {{
+  dims M = 3, N = 4, K = {}
+  view t = x {{ m, k -> k, m }}
+  kernel p: f32[M, N] {{ for i:M, j:N, k:K   p[i,j] += t[k,i] * y[k,j] }}
+  slice r = y[0:1, :]
+  kernel q: f32[M, N] {{ for i:M, j:N, k:1   q[i,j] += x[i,k] * r[k,j] }}
+  kernel s: f32[M] {{ for i:M, k:K   s[i] += x[i,k] * g[i] }}
+}})";
+  EXPECT_EQ(lift_text(fmt::format(fmt::runtime(text), 2)).totals.macs.value, 24 + 12);
+  EXPECT_EQ(lift_text(fmt::format(fmt::runtime(text), 1)).totals.macs.value, 12 + 12);
+}
+
 TEST(Lift, ManyFactorsAtTheirBestOrder) {
   const Graph graph = lift_text(R"(
 program chain(input a: f32[I, J], input b: f32[J, K], input c: f32[K, L]) -> (y) {

@@ -364,7 +364,11 @@ class Preparation {
   // The zeros and infinities of a constant are known.
   void note_constant(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensor(id);
-    note_values(id, [&](int64_t i) { return tensor.values[static_cast<size_t>(i)]; });
+    note_values(id, [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      return ir::is_float(tensor.type) ? tensor.constant->numbers[at]
+                                       : static_cast<double>(tensor.constant->integers[at]);
+    });
   }
 
   void note_values(ir::TensorId id, const std::function<double(int64_t)>& value) {

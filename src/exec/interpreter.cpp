@@ -169,8 +169,7 @@ Result<Done> Run::bind_ports() {
   for (size_t id = 0; id < program_.tensors.size() && problems.empty(); ++id) {
     const ir::Tensor& tensor = program_.tensors[id];
     if (tensor.role != ir::Role::Const) continue;
-    SOLAR_TRY(TensorData values,
-              TensorData::from_doubles(tensor.type, tensor.shape, tensor.values));
+    SOLAR_TRY(TensorData values, TensorData::of(tensor));
     data_[id] = values.share();
   }
   if (!problems.empty()) return problems;

@@ -130,6 +130,18 @@ TEST(Interpreter, StatesConstsAndKeptTensors) {
   EXPECT_EQ(values(out.kept.at("h")), (Values{1, 12}));
 }
 
+TEST(Interpreter, IntegerConstantsAreExact) {
+  const auto out = run(R"(
+program p(const c: i64[N] = [9007199254740993, -9223372036854775808, 9223372036854775807]) -> (y) {
+  dims N = 3
+  kernel y: i64[N] { for n:N   y[n] = c[n] }
+})",
+                       {});
+  EXPECT_EQ(out.outputs.at(0).get_integer(0), 9007199254740993);
+  EXPECT_EQ(out.outputs.at(0).get_integer(1), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(out.outputs.at(0).get_integer(2), std::numeric_limits<int64_t>::max());
+}
+
 TEST(Interpreter, RoundingAndConversions) {
   const auto out = run(R"(program p(input x: f32[N], input q: i64[N]) -> (i, h, w, r, d, m) {
     dims N = 6

@@ -10,10 +10,6 @@ namespace {
 
 using ir::Reduction;
 
-int64_t extent(const Nest& nest, int loop) {
-  return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)];
-}
-
 /// The roots that give the value; a sum of float products is not multiplied out.
 std::vector<int32_t> value_roots(const ir::Kernel& kernel, bool& product) {
   const ir::ScalarNode& value = kernel.nodes[static_cast<size_t>(kernel.value)];
@@ -69,7 +65,7 @@ KernelPlan make_plan(const Nest& nest) {
   plan.lane = choose_lane(nest, roots);
   plan.lane_is_target = plan.lane < 0 || nest.target[static_cast<size_t>(plan.lane)];
   for (int loop = 0; loop < static_cast<int>(nest.extents.size()); ++loop) {
-    const bool ragged = nest.has_ragged && nest.ragged[static_cast<size_t>(loop)].has_value();
+    const bool ragged = nest.has_ragged && nest.ragged[static_cast<size_t>(loop)] != nullptr;
     if (loop == plan.lane || (extent(nest, loop) == 1 && !ragged)) continue;
     const bool outer = nest.target[static_cast<size_t>(loop)] && loop != nest.ordered;
     (outer ? plan.outer : plan.inner).push_back(loop);

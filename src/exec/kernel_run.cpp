@@ -20,10 +20,6 @@ using ir::Reduction;
 constexpr int64_t kPointsPerChunk = 1 << 15;
 constexpr int kFold = 64;  // partial sums of so many points are added to the total, for accuracy
 
-int64_t extent(const Nest& nest, int loop) {
-  return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)];
-}
-
 /// Steps `loops` through all values of the loops `which`, the last fastest; false after the last.
 bool advance(const Nest& nest, const std::vector<int>& which, int64_t* loops) {
   for (size_t i = which.size(); i-- > 0;) {

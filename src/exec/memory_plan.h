@@ -73,7 +73,5 @@ int64_t work_bytes(const ir::Program& program, const ir::Statement& statement);
 
 /// A tensor's bytes in memory. Saturates.
 int64_t saturating_bytes(const ir::Tensor& tensor);
-int64_t saturating_add(int64_t a, int64_t b);
-int64_t saturating_mul(int64_t a, int64_t b);
 
 }  // namespace solar::exec

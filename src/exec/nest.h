@@ -49,12 +49,17 @@ struct Nest {
   /// Ragged loops. A reduced one visits its range only; one of the output is a pair of guards. An
   /// engine answers NotApplicable to a nest that has any.
   bool has_ragged = false;
-  std::vector<std::optional<ir::RaggedRange>> ragged = {};  // per loop: of reduced loops
+  std::vector<std::shared_ptr<const ir::RaggedRange>> ragged = {};  // per loop: of reduced loops
   std::vector<NestAccess> accesses = {};
   DataRef output = {}, second_output = {};
   std::vector<int64_t> output_strides = {}, second_strides = {};  // per loop
   mutable std::shared_ptr<void> prepared = {};  // an engine's own, between runs of this nest
 };
+
+/// Of a loop; of none (-1): 1.
+inline int64_t extent(const Nest& nest, int loop) {
+  return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)];
+}
 
 using FindData = std::function<DataRef(ir::TensorId)>;
 

@@ -30,15 +30,12 @@ class ProgramEvaluator {
     paths_.assign(program_.controls.size(), {});
     for (const ir::TensorId id : program_.ports) {
       const ir::Tensor& port = program_.tensor(id);
-      set(id, port.role == ir::Role::Const
-                  ? *TensorData::from_doubles(port.type, port.shape, port.values)
-                  : inputs.at(port.name));
+      set(id, port.role == ir::Role::Const ? *TensorData::of(port) : inputs.at(port.name));
     }
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
       const ir::Tensor& tensor = program_.tensors[i];
       if (tensor.role == ir::Role::Const)
-        set(static_cast<ir::TensorId>(i),
-            *TensorData::from_doubles(tensor.type, tensor.shape, tensor.values));
+        set(static_cast<ir::TensorId>(i), *TensorData::of(tensor));
     }
     run_block(program_.statements);
     Outputs result;

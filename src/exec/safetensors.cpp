@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr TypeName kTypes[] = {
+constexpr TypeName kSafetensorsTypes[] = {
     {ElementType::F64, "F64"},   {ElementType::F32, "F32"},        {ElementType::F16, "F16"},
     {ElementType::BF16, "BF16"}, {ElementType::F8E4M3, "F8_E4M3"}, {ElementType::F8E5M2, "F8_E5M2"},
     {ElementType::I64, "I64"},   {ElementType::I32, "I32"},        {ElementType::I16, "I16"},
@@ -92,7 +92,7 @@ std::variant<Entry, std::string> parse_entry(const json& value, int64_t data_byt
     return "`data_offsets` is missing or not a pair";
   }
   Entry entry;
-  const auto type = type_named(kTypes, dtype->get_ref<const std::string&>());
+  const auto type = type_named(kSafetensorsTypes, dtype->get_ref<const std::string&>());
   if (!type) return fmt::format("unknown dtype `{}`", shown(dtype->get_ref<const std::string&>()));
   entry.type = *type;
   for (const json& extent : *shape) {
@@ -171,7 +171,7 @@ Result<Done> write_safetensors(const std::string& path, const NamedTensors& tens
   json header = json::object();
   int64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    const auto type = name_of(kTypes, tensor.type());
+    const auto type = name_of(kSafetensorsTypes, tensor.type());
     if (!type) {
       return tensor_file_error(path, fmt::format("tensor `{}`: safetensors files cannot hold {}",
                                                  name, ir::name(tensor.type())));

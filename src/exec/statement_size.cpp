@@ -56,9 +56,6 @@ int64_t sort_points(int64_t count, int64_t line) {
 
 }  // namespace
 
-int64_t saturating_add(int64_t a, int64_t b) { return checked_add(a, b).value_or(INT64_MAX); }
-int64_t saturating_mul(int64_t a, int64_t b) { return checked_mul(a, b).value_or(INT64_MAX); }
-
 int64_t saturating_bytes(const ir::Tensor& tensor) {
   return saturating_mul(elements(tensor), memory_bytes(tensor.type));
 }

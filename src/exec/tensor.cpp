@@ -56,6 +56,17 @@ Result<TensorData> TensorData::from_doubles(ElementType type, std::vector<int64_
   return result;
 }
 
+Result<TensorData> TensorData::of(const ir::Tensor& constant) {
+  if (ir::is_float(constant.type))
+    return from_doubles(constant.type, constant.shape, constant.constant->numbers);
+  SOLAR_TRY(TensorData result, make(constant.type, constant.shape));
+  const std::vector<int64_t>& values = constant.constant->integers;
+  SOLAR_CHECK(result.count() == static_cast<int64_t>(values.size()), "wrong number of values");
+  for (int64_t i = 0; i < result.count(); ++i)
+    result.set_integer(i, values[static_cast<size_t>(i)]);
+  return result;
+}
+
 TensorData TensorData::adopt(ElementType type, std::vector<int64_t> shape,
                              std::shared_ptr<std::byte> bytes) {
   TensorData result;

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "exec/element.h"
-#include "ir/types.h"
+#include "ir/core.h"
 
 namespace solar::exec {
 
@@ -25,6 +25,8 @@ class TensorData {
   /// Row-major values, each converted as by set(). The number of values is that of the shape.
   static Result<TensorData> from_doubles(ElementType type, std::vector<int64_t> shape,
                                          std::span<const double> values);
+  /// The values of a constant.
+  static Result<TensorData> of(const ir::Tensor& constant);
 
   /// Takes bytes that hold the elements of the shape, row-major.
   static TensorData adopt(ElementType type, std::vector<int64_t> shape,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -18,7 +19,7 @@ using ExprPtr = std::shared_ptr<const Expr>;
 
 struct Name {
   std::string text;
-  Span span = {};
+  Place span = {};
 };
 
 enum class ExprKind : uint8_t {
@@ -40,35 +41,30 @@ enum class ExprKind : uint8_t {
 struct Expr {
   ExprKind kind = ExprKind::Integer;
   int32_t height = 1;  // of the tree; the parser bounds it, so that recursion over it is safe
-  Span span = {};
-  // Name, Read, Pack, Call: the name; literals: as written; operators: the token
+  Place span = {};
+  // Name, Read, Pack, Call: the name; literals: as written; operators: the token, a Chain's
+  // separated by spaces
   std::string text = {};
   int64_t integer = 0;  // Integer, Bool
   double number = 0;    // Float
   // Call: arguments; Read: subscripts; Unary: 1; Binary: 2; Chain: n
   std::vector<ExprPtr> operands = {};
-  std::vector<std::string> operators = {};  // Chain: n - 1
 };
+
+std::vector<std::string_view> chain_operators(const Expr& chain);
 
 /// ELEM, a type parameter, or wide() of either.
 struct ElementRef {
   std::string name;
   bool wide = false;
-  Span span = {};
-};
-
-/// One extent: an expression, or a dim pack `*L`.
-struct Extent {
-  ExprPtr expr = nullptr;
-  std::string pack = {};
-  Span span = {};
+  Place span = {};
 };
 
 struct Type {
   ElementRef element = {};
-  std::vector<Extent> extents = {};
-  std::string storage = {};  // `as NAME`
-  Span span = {};
+  std::vector<ExprPtr> extents = {};  // a Pack: a dim pack `*L`
+  std::string storage = {};           // `as NAME`
+  Place span = {};
 };
 
 struct Declaration {
@@ -93,7 +89,7 @@ struct Let {
 struct Target {
   Name tensor = {};
   std::vector<ExprPtr> subscripts = {};
-  Span span = {};
+  Place span = {};
 };
 
 /// `kernel`, `indexed` and `scatter`.
@@ -106,15 +102,15 @@ struct Kernel {
   std::vector<ExprPtr> guards = {};
   std::vector<Target> targets = {};
   std::string assign = {};  // "=", "+=", "max=", ...
-  Span assign_span = {};
+  Place assign_span = {};
   std::vector<ExprPtr> values = {};
   ExprPtr init = nullptr;
   ExprPtr otherwise = nullptr;
   Name base = {};  // scatter only; no text: absent
   bool donated = false;
   bool unique = false;
-  Span base_span = {};
-  Span unique_span = {};
+  Place base_span = {};
+  Place unique_span = {};
 };
 
 struct Axis {
@@ -122,7 +118,7 @@ struct Axis {
   std::string name = {};
   ExprPtr extent = nullptr;
   std::vector<Axis> group = {};
-  Span span = {};
+  Place span = {};
 };
 
 struct View {
@@ -137,7 +133,7 @@ struct SliceItem {
   ExprPtr start = nullptr;  // Index: the index; RunTime: the name of the start
   ExprPtr stop = nullptr;   // RunTime: the size
   ExprPtr step = nullptr;
-  Span span = {};
+  Place span = {};
 };
 
 struct Slice {
@@ -243,7 +239,7 @@ struct Statement {
                Opaque>
       body;
   std::vector<std::string> comments = {};  // the comment lines before it
-  Span span = {};
+  Place span = {};
 };
 
 struct Port {
@@ -258,7 +254,7 @@ struct Program {
   std::vector<Name> outputs = {};
   Block block = {};
   std::vector<std::string> comments = {};
-  Span span = {};
+  Place span = {};
 };
 
 struct Generic {
@@ -273,10 +269,11 @@ struct Function {
   std::vector<Name> results = {};
   Block block = {};
   std::vector<std::string> comments = {};
-  Span span = {};
+  Place span = {};
 };
 
 struct File {
+  std::vector<std::shared_ptr<const Source>> sources = {};  // every Place points into one of them
   std::vector<Function> functions = {};
   std::optional<Program> program = {};
   std::vector<std::string> trailing_comments = {};

@@ -20,16 +20,22 @@ namespace solar::ir {
 enum class TensorId : int32_t {};
 constexpr size_t index(TensorId id) { return static_cast<size_t>(id); }
 
+/// The values of a constant in row-major order.
+struct Constant {
+  std::vector<double> numbers = {};    // of floats
+  std::vector<int64_t> integers = {};  // of integers and bools
+};
+
 struct Tensor {
   std::string name;  // unique; names from inside calls are `call.inner`
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
   Role role = Role::Value;
-  std::vector<double> values = {};        // role const only: row-major
+  std::shared_ptr<const Constant> constant = nullptr;  // role const only
   std::vector<std::string> extents = {};  // per axis: the dim expression that gives it, as text
   std::string storage =
       {};  // block-scaled storage, `as nvfp4`: counts bytes, does not change values
-  Span span = {};
+  Place span = {};
 };
 
 /// One summand of a Linear: coefficient * atom. `atom` indexes the nest's atom table.
@@ -82,8 +88,8 @@ struct Loop {
   std::string name;
   int64_t extent = 1;
   Order order = Order::Any;
-  std::string extent_text = {};            // the dim expression, for formulas
-  std::optional<RaggedRange> ragged = {};  // `indexed` only
+  std::string extent_text = {};                         // the dim expression, for formulas
+  std::shared_ptr<const RaggedRange> ragged = nullptr;  // `indexed` only; else none
 };
 
 /// A read of `tensor`. Subscripts are proven inside the axes wherever the guards hold, except: a
@@ -324,7 +330,7 @@ struct Statement {
   std::variant<Kernel, View, Concat, Scatter, Sort, Compact, Opaque, Repeat, While, If> body;
   int32_t group = -1;     // index into groups, or -1
   std::string call = {};  // the chain of prelude functions it comes from, `linear`, or empty
-  Span span = {};
+  Place span = {};
 };
 
 struct Dim {
@@ -351,11 +357,12 @@ struct Control {
   enum class Kind : uint8_t { If, While };
   Kind kind = Kind::If;
   std::string name;  // of its first result
-  Span span = {};
+  Place span = {};
 };
 
 struct Program {
   std::string name;
+  std::vector<std::shared_ptr<const Source>> sources = {};  // every Place points into one of them
   std::vector<Dim> dims = {};
   std::vector<Tensor> tensors = {};
   std::vector<TensorId> ports = {};  // signature order

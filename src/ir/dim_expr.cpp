@@ -10,15 +10,7 @@
 namespace solar::ir {
 namespace {
 
-// Coefficients that overflow cannot be told apart from others; they are clamped, which only loses
-// an equality.
-int64_t saturating_add(int64_t a, int64_t b) {
-  return checked_add(a, b).value_or(a > 0 ? INT64_MAX : INT64_MIN);
-}
-int64_t saturating_mul(int64_t a, int64_t b) {
-  return checked_mul(a, b).value_or((a > 0) == (b > 0) ? INT64_MAX : INT64_MIN);
-}
-
+// Coefficients that overflow cannot be told apart from others, which only loses an equality.
 void accumulate(DimTerms& into, const Monomial& monomial, int64_t coefficient) {
   const auto at = into.try_emplace(monomial, 0).first;
   at->second = saturating_add(at->second, coefficient);

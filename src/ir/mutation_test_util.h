@@ -202,9 +202,10 @@ inline std::string call_of_last(const Text& prelude) {
   std::set<std::string> known;
   for (const ast::Declaration& d : f.parameters) {
     std::string shape;
-    for (const ast::Extent& extent : d.type.extents) {
-      shape += (shape.empty() ? "" : ", ") + std::string(extent.pack.empty() ? "5" : "2");
-      if (extent.expr) known.insert(extent.expr->text);
+    for (const ast::ExprPtr& extent : d.type.extents) {
+      const bool pack = extent->kind == ast::ExprKind::Pack;
+      shape += (shape.empty() ? "" : ", ") + std::string(pack ? "2" : "5");
+      if (!pack) known.insert(extent->text);
     }
     const std::string& element = d.type.element.name;
     const std::string type = element_type_named(element) ? element : "f32";

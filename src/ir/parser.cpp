@@ -16,6 +16,7 @@ class Parser : StatementParser {
 
   Result<ast::File> run() {
     ast::File file;
+    file.sources = {source_};
     while (peek().kind != TokenKind::End) {
       try {
         parse_top(file);

@@ -37,8 +37,8 @@ class ParserBase {
   Token expect(std::string_view text, const char* where);
   ast::Name expect_name(const char* what);
 
-  Span span(const Token& token) const { return {source_, token.begin, token.end}; }
-  Span span_from(int32_t begin) const;
+  Place span(const Token& token) const { return {source_.get(), token.begin, token.end}; }
+  Place span_from(int32_t begin) const;
 
   [[noreturn]] void fail(const Token& token, std::string message, std::string hint = {},
                          DiagnosticKind kind = DiagnosticKind::Syntax);
@@ -47,7 +47,7 @@ class ParserBase {
   // Expressions. A dim expression is an expression whose form the verifier restricts.
   ast::ExprPtr parse_expr();
   std::vector<ast::ExprPtr> parse_subscripts();
-  static ast::ExprPtr pack(std::string name, Span span);
+  static ast::ExprPtr pack(std::string name, Place span);
 
   static constexpr size_t kUsualCount = 4;  // of subscripts, loops, axes: saves growing
 
@@ -63,7 +63,7 @@ class ParserBase {
     ParserBase& parser_;
   };
 
-  std::shared_ptr<const Source> source_;
+  std::shared_ptr<const Source> source_;  // shared with the file
   Lexer lexer_;
   size_t at_ = 0;  // the number of the current token
   Diagnostics errors_;
@@ -89,7 +89,7 @@ class ParserBase {
   ast::ExprPtr parse_number(const Token& token);
   ast::ExprPtr parse_call(const Token& token);
   ast::ExprPtr binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b);
-  ast::ExprPtr finish(const Token& token, ast::Expr expr);
+  ast::ExprPtr finish(const Token& token, std::shared_ptr<ast::Expr> expr);
 
   int depth_ = 0;
 };

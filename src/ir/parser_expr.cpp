@@ -82,9 +82,9 @@ ast::Name ParserBase::expect_name(const char* what) {
   return {std::string(token.text), span(token)};
 }
 
-Span ParserBase::span_from(int32_t begin) const {
+Place ParserBase::span_from(int32_t begin) const {
   const int32_t end = at_ > 0 ? window_[(at_ - 1) % kWindow].end : begin;
-  return {source_, begin, std::max(begin, end)};
+  return {source_.get(), begin, std::max(begin, end)};
 }
 
 void ParserBase::report(Diagnostic diagnostic) {
@@ -92,6 +92,9 @@ void ParserBase::report(Diagnostic diagnostic) {
   if (!errors_.empty() && errors_.back().span.begin == diagnostic.span.begin) return;
   errors_.push_back(std::move(diagnostic));
   if (errors_.size() < kMaxErrors) return;
+  std::string& hint = errors_.back().hint;
+  hint += fmt::format("{}the rest of the text is not read after {} errors",
+                      hint.empty() ? "" : "; ", kMaxErrors);
   while (peek().kind != TokenKind::End) advance();
 }
 
@@ -108,21 +111,23 @@ ast::ExprPtr ParserBase::parse_expr() {
 }
 
 /// The expression, once its tree is known to be neither too high nor too wide.
-ast::ExprPtr ParserBase::finish(const Token& token, ast::Expr expr) {
-  for (const ast::ExprPtr& operand : expr.operands)
-    expr.height = std::max(expr.height, operand->height + 1);
-  if (expr.height > kMaxHeight || expr.operands.size() > kMaxOperands) {
+ast::ExprPtr ParserBase::finish(const Token& token, std::shared_ptr<ast::Expr> expr) {
+  for (const ast::ExprPtr& operand : expr->operands)
+    expr->height = std::max(expr->height, operand->height + 1);
+  if (expr->height > kMaxHeight || expr->operands.size() > kMaxOperands) {
     fail(token, "the expression is too large", "split it over several kernels");
   }
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return expr;
 }
 
 ast::ExprPtr ParserBase::binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b) {
-  ast::Expr expr;
-  expr.kind = ast::ExprKind::Binary;
-  expr.text = op.text;
-  expr.span = {source_, a->span.begin, b->span.end};
-  expr.operands = {std::move(a), std::move(b)};
+  auto expr = std::make_shared<ast::Expr>();
+  expr->kind = ast::ExprKind::Binary;
+  expr->text = op.text;
+  expr->span = {source_.get(), a->span.begin, b->span.end};
+  expr->operands.reserve(2);
+  expr->operands.push_back(std::move(a));
+  expr->operands.push_back(std::move(b));
   return finish(op, std::move(expr));
 }
 
@@ -148,11 +153,11 @@ ast::ExprPtr ParserBase::parse_not() {
   if (!at("not")) return parse_comparison();
   const Token& op = advance();
   const Depth depth(*this, op);
-  ast::Expr expr;
-  expr.kind = ast::ExprKind::Unary;
-  expr.text = "not";
-  expr.operands = {parse_not()};
-  expr.span = span_from(op.begin);
+  auto expr = std::make_shared<ast::Expr>();
+  expr->kind = ast::ExprKind::Unary;
+  expr->text = "not";
+  expr->operands.push_back(parse_not());
+  expr->span = span_from(op.begin);
   return finish(op, std::move(expr));
 }
 
@@ -163,14 +168,15 @@ ast::ExprPtr ParserBase::parse_comparison() {
   };
   if (!at_comparison()) return first;
   const Token& op = peek();
-  ast::Expr expr;
-  expr.kind = ast::ExprKind::Chain;
-  expr.operands.push_back(first);
+  auto expr = std::make_shared<ast::Expr>();
+  expr->kind = ast::ExprKind::Chain;
+  expr->operands.push_back(first);
   while (at_comparison()) {
-    expr.operators.emplace_back(advance().text);
-    expr.operands.push_back(parse_sum());
+    if (!expr->text.empty()) expr->text += ' ';
+    expr->text += advance().text;
+    expr->operands.push_back(parse_sum());
   }
-  expr.span = {source_, first->span.begin, expr.operands.back()->span.end};
+  expr->span = {source_.get(), first->span.begin, expr->operands.back()->span.end};
   return finish(op, std::move(expr));
 }
 
@@ -196,19 +202,19 @@ ast::ExprPtr ParserBase::parse_unary() {
   if (!at("-")) return parse_primary();
   const Token& op = advance();
   const Depth depth(*this, op);
-  ast::Expr expr;
+  auto expr = std::make_shared<ast::Expr>();
   if (peek().kind == TokenKind::Integer && peek().text == kBeyondLargest) {
-    expr.kind = ast::ExprKind::Integer;
-    expr.text = "-" + std::string(advance().text);
-    expr.integer = std::numeric_limits<int64_t>::min();
-    expr.span = span_from(op.begin);
+    expr->kind = ast::ExprKind::Integer;
+    expr->text = "-" + std::string(advance().text);
+    expr->integer = std::numeric_limits<int64_t>::min();
+    expr->span = span_from(op.begin);
     return finish(op, std::move(expr));
   }
-  expr.kind = ast::ExprKind::Unary;
-  expr.text = "-";
-  expr.operands = {parse_unary()};
-  expr.span = span_from(op.begin);
-  const ast::Expr& negated = *expr.operands[0];
+  expr->kind = ast::ExprKind::Unary;
+  expr->text = "-";
+  expr->operands.push_back(parse_unary());
+  expr->span = span_from(op.begin);
+  const ast::Expr& negated = *expr->operands[0];
   if (negated.kind == ast::ExprKind::Integer &&
       negated.integer == std::numeric_limits<int64_t>::min()) {
     fail(op, fmt::format("the integer `{}` does not fit 64 bits", kBeyondLargest));
@@ -217,54 +223,54 @@ ast::ExprPtr ParserBase::parse_unary() {
 }
 
 ast::ExprPtr ParserBase::parse_number(const Token& token) {
-  ast::Expr expr;
-  expr.text = token.text;
-  expr.span = span(token);
+  auto expr = std::make_shared<ast::Expr>();
+  expr->text = token.text;
+  expr->span = span(token);
   const char* first = token.text.data();
   const char* last = first + token.text.size();
   if (token.kind == TokenKind::Integer) {
-    expr.kind = ast::ExprKind::Integer;
-    if (std::from_chars(first, last, expr.integer).ec != std::errc{}) {
+    expr->kind = ast::ExprKind::Integer;
+    if (std::from_chars(first, last, expr->integer).ec != std::errc{}) {
       fail(token, fmt::format("the integer `{}` does not fit 64 bits", token.text.substr(0, 40)));
     }
   } else {
-    expr.kind = ast::ExprKind::Float;
-    if (std::from_chars(first, last, expr.number).ec == std::errc::result_out_of_range) {
-      expr.number = std::strtod(expr.text.c_str(), nullptr);  // 0 or inf, as C reads it
+    expr->kind = ast::ExprKind::Float;
+    if (std::from_chars(first, last, expr->number).ec == std::errc::result_out_of_range) {
+      expr->number = std::strtod(expr->text.c_str(), nullptr);  // 0 or inf, as C reads it
     }
   }
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  return expr;
 }
 
 ast::ExprPtr ParserBase::parse_primary() {
   const Token& token = advance();
-  ast::Expr expr;
-  expr.span = span(token);
-  expr.text = token.text;
   if (token.kind == TokenKind::Integer || token.kind == TokenKind::Float)
     return parse_number(token);
   if (token.kind == TokenKind::Punctuation && token.text == "(") {
     const Depth depth(*this, token);
-    ast::Expr inner = *parse_or();
+    auto inner = std::make_shared<ast::Expr>(*parse_or());
     expect(")", "to close the parenthesis");
-    inner.span = span_from(token.begin);
-    return std::make_shared<const ast::Expr>(std::move(inner));
+    inner->span = span_from(token.begin);
+    return inner;
   }
+  auto expr = std::make_shared<ast::Expr>();
+  expr->span = span(token);
+  expr->text = token.text;
   if (token.kind == TokenKind::Keyword) {
     if (token.text == "true" || token.text == "false") {
-      expr.kind = ast::ExprKind::Bool;
-      expr.integer = token.text == "true" ? 1 : 0;
-      return std::make_shared<const ast::Expr>(std::move(expr));
+      expr->kind = ast::ExprKind::Bool;
+      expr->integer = token.text == "true" ? 1 : 0;
+      return expr;
     }
     if (token.text == "inf" || token.text == "nan") {
-      expr.kind = ast::ExprKind::Float;
-      expr.number = token.text == "inf" ? std::numeric_limits<double>::infinity()
-                                        : std::numeric_limits<double>::quiet_NaN();
-      return std::make_shared<const ast::Expr>(std::move(expr));
+      expr->kind = ast::ExprKind::Float;
+      expr->number = token.text == "inf" ? std::numeric_limits<double>::infinity()
+                                         : std::numeric_limits<double>::quiet_NaN();
+      return expr;
     }
     if (token.text == "prev") {
-      expr.kind = ast::ExprKind::Prev;
-      return std::make_shared<const ast::Expr>(std::move(expr));
+      expr->kind = ast::ExprKind::Prev;
+      return expr;
     }
     if ((element_type_named(token.text) || token.text == "wide") && at("("))
       return parse_call(token);
@@ -278,36 +284,36 @@ ast::ExprPtr ParserBase::parse_primary() {
   }
   if (at("(")) return parse_call(token);
   if (at("[")) {
-    expr.kind = ast::ExprKind::Read;
-    expr.operands = parse_subscripts();
-    expr.span = span_from(token.begin);
+    expr->kind = ast::ExprKind::Read;
+    expr->operands = parse_subscripts();
+    expr->span = span_from(token.begin);
     return finish(token, std::move(expr));
   }
-  expr.kind = ast::ExprKind::Name;
-  return std::make_shared<const ast::Expr>(std::move(expr));
+  expr->kind = ast::ExprKind::Name;
+  return expr;
 }
 
 ast::ExprPtr ParserBase::parse_call(const Token& token) {
-  ast::Expr expr;
-  expr.kind = ast::ExprKind::Call;
-  expr.text = token.text;
+  auto expr = std::make_shared<ast::Expr>();
+  expr->kind = ast::ExprKind::Call;
+  expr->text = token.text;
   expect("(", "after the function's name");
   const Depth depth(*this, token);
   while (!at(")")) {
-    expr.operands.push_back(parse_or());
+    expr->operands.push_back(parse_or());
     if (!accept(",")) break;
   }
   expect(")", "to close the arguments");
-  expr.span = span_from(token.begin);
+  expr->span = span_from(token.begin);
   return finish(token, std::move(expr));
 }
 
-ast::ExprPtr ParserBase::pack(std::string name, Span span) {
-  ast::Expr expr;
-  expr.kind = ast::ExprKind::Pack;
-  expr.text = std::move(name);
-  expr.span = std::move(span);
-  return std::make_shared<const ast::Expr>(std::move(expr));
+ast::ExprPtr ParserBase::pack(std::string name, Place span) {
+  auto expr = std::make_shared<ast::Expr>();
+  expr->kind = ast::ExprKind::Pack;
+  expr->text = std::move(name);
+  expr->span = span;
+  return expr;
 }
 
 std::vector<ast::ExprPtr> ParserBase::parse_subscripts() {

@@ -43,7 +43,7 @@ void StatementParser::parse_loops(ast::Kernel& kernel) {
       expect(":", "after the loop pack");
       expect("*", "before the dim pack");
       ast::Name dims = expect_name("the dim pack's name");
-      loop.extent = pack(std::move(dims.text), std::move(dims.span));
+      loop.extent = pack(std::move(dims.text), dims.span);
     } else {
       if (accept("seq")) loop.order = ast::Loop::Order::Ascending;
       if (accept("revseq")) loop.order = ast::Loop::Order::Descending;

@@ -26,16 +26,15 @@ ast::Type StatementParser::parse_type() {
     type.element = parse_element();
   }
   expect("[", "after the element type");
+  type.extents.reserve(kUsualCount);
   while (!at("]")) {
-    ast::Extent extent;
     const int32_t at_begin = peek().begin;
     if (accept("*")) {
-      extent.pack = expect_name("the name of a dim pack after `*`").text;
+      std::string name = expect_name("the name of a dim pack after `*`").text;
+      type.extents.push_back(pack(std::move(name), span_from(at_begin)));
     } else {
-      extent.expr = parse_expr();
+      type.extents.push_back(parse_expr());
     }
-    extent.span = span_from(at_begin);
-    type.extents.push_back(std::move(extent));
     if (!accept(",")) break;
   }
   expect("]", "after the extents");

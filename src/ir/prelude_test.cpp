@@ -90,14 +90,14 @@ std::string call_of(const ast::Function& f, const std::string& type, size_t rank
     }
     if (!d.type.element.wide) inferred.insert(written);
     std::string shape;
-    for (const ast::Extent& extent : d.type.extents) {
-      if (!extent.pack.empty()) {
+    for (const ast::ExprPtr& extent : d.type.extents) {
+      if (extent->kind == ast::ExprKind::Pack) {
         for (size_t i = 0; i < rank; ++i)
           shape += (shape.empty() ? "" : ", ") + std::to_string(2 + i);
         continue;
       }
-      if (extent.expr->kind == ast::ExprKind::Name) inferred.insert(extent.expr->text);
-      shape += (shape.empty() ? "" : ", ") + std::to_string(extent_value(*extent.expr, dims));
+      if (extent->kind == ast::ExprKind::Name) inferred.insert(extent->text);
+      shape += (shape.empty() ? "" : ", ") + std::to_string(extent_value(*extent, dims));
     }
     ports +=
         (ports.empty() ? "" : ", ") + ("input " + d.name.text + ": ") + element + "[" + shape + "]";

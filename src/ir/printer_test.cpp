@@ -148,7 +148,6 @@ std::string random_expr(std::mt19937_64& random, int depth) {
 /// The tree with all parentheses.
 std::string tree(const ast::Expr& expr) {
   std::string out = "(" + std::to_string(static_cast<int>(expr.kind)) + " " + expr.text;
-  for (const std::string& op : expr.operators) out += " " + op;
   for (const ast::ExprPtr& operand : expr.operands) out += tree(*operand);
   return out + ")";
 }

@@ -66,8 +66,9 @@ std::string plain_expr(const ast::Expr& expr) {
     }
     case ast::ExprKind::Chain: {
       std::string out = expr_text(*expr.operands[0], kSum);
-      for (size_t i = 0; i < expr.operators.size(); ++i) {
-        out += " " + expr.operators[i] + " " + expr_text(*expr.operands[i + 1], kSum);
+      size_t right = 1;
+      for (const std::string_view op : ast::chain_operators(expr)) {
+        out += fmt::format(" {} {}", op, expr_text(*expr.operands[right++], kSum));
       }
       return out;
     }
@@ -184,9 +185,7 @@ std::string to_text(const ast::Expr& expr) { return expr_text(expr, kOr); }
 
 std::string to_text(const ast::Type& type) {
   std::vector<std::string> extents;
-  for (const ast::Extent& extent : type.extents) {
-    extents.push_back(extent.pack.empty() ? to_text(*extent.expr) : "*" + name_text(extent.pack));
-  }
+  for (const ast::ExprPtr& extent : type.extents) extents.push_back(to_text(*extent));
   return fmt::format("{}[{}]{}", element_text(type.element), fmt::join(extents, ", "),
                      type.storage.empty() ? "" : " as " + name_text(type.storage));
 }

@@ -131,7 +131,7 @@ class Renamer {
   }
 
   void rename(ast::Type& type) {
-    for (ast::Extent& extent : type.extents) extent.expr = rename(extent.expr);
+    for (ast::ExprPtr& extent : type.extents) extent = rename(extent);
   }
 
   void rename(std::vector<ast::Axis>& axes) {
@@ -283,9 +283,9 @@ std::map<std::string, std::string> friendly_names(const ast::Program& program,
     const auto letters = by_rank.find(extents.size());
     if (letters == by_rank.end()) break;
     for (size_t i = 0; i < extents.size(); ++i) {
-      if (extents[i].expr->kind != ast::ExprKind::Name) continue;
+      if (extents[i]->kind != ast::ExprKind::Name) continue;
       const std::string& letter = letters->second[i];
-      if (!taken.contains(letter)) names.try_emplace(extents[i].expr->text, letter);
+      if (!taken.contains(letter)) names.try_emplace(extents[i]->text, letter);
     }
     break;
   }

@@ -204,7 +204,8 @@ program p(input x: f32[H, W]) -> (y) {
 
 TEST(Verify, ConstantsKeepTheirValues) {
   const auto program = verified("program p(const c: f32[2, 2] = [1, -0.5, inf, 2e3]) -> (c) {}");
-  EXPECT_EQ(program->tensors.at(0).values, (std::vector<double>{1, -0.5, HUGE_VAL, 2000}));
+  EXPECT_EQ(program->tensors.at(0).constant->numbers,
+            (std::vector<double>{1, -0.5, HUGE_VAL, 2000}));
 }
 
 TEST(Verify, IntegersTooLargeAreRefused) {

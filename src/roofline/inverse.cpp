@@ -19,10 +19,6 @@ Diagnostic failure(DiagnosticKind kind, std::string message, std::string hint) {
   return diagnostic;
 }
 
-void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-}
-
 Result<Need> need_of(const Work& graph, Seconds target, const Policy& policy) {
   Need need;
   if (!total_macs(graph)) {
@@ -85,13 +81,13 @@ Result<Inverse> inverse(std::span<const Work> operators, const Work& graph, Seco
   // The need itself knows no machine, so no peaks are assumed; the factors rest on more.
   result.assumptions = {"as-written-graph", "classical-products", "cold-cache"};
   for (const FormatNeed& part : result.need.formats) {
-    if (part.format == arch::NumberFormat::Tf32) add_once(result.assumptions, "tf32-allowed");
+    if (part.format == arch::NumberFormat::Tf32) add_once(result.assumptions, {"tf32-allowed"});
   }
   for (const Machine& machine : machines) {
     result.machines.push_back(factors_of(operators, graph, target, machine, policy));
     const Bounds& found = result.machines.back().bounds;
-    for (const std::string& item : found.fused.assumptions) add_once(result.assumptions, item);
-    for (const std::string& item : found.unfused.assumptions) add_once(result.assumptions, item);
+    add_once(result.assumptions, found.fused.assumptions);
+    add_once(result.assumptions, found.unfused.assumptions);
   }
   return result;
 }

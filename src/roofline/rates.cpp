@@ -247,4 +247,10 @@ ChosenBandwidth bandwidth_of(const Machine& machine, const Policy& policy) {
   return chosen;
 }
 
+void add_once(std::vector<std::string>& list, const std::vector<std::string>& assumptions) {
+  for (const std::string& one : assumptions) {
+    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+  }
+}
+
 }  // namespace solar::roofline

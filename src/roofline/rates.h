@@ -53,6 +53,9 @@ arch::NumberFormat format_of(ir::ElementType type, bool convolution, const Polic
 /// units.
 arch::UnitClass usual_unit(arch::NumberFormat format);
 
+/// Appends the assumptions that the list does not hold yet.
+void add_once(std::vector<std::string>& list, const std::vector<std::string>& assumptions);
+
 /// DRAM bandwidth under the policy.
 struct ChosenBandwidth {
   BytesPerSecond rate = {};

@@ -19,14 +19,6 @@ struct Priced {
   std::vector<std::string> assumptions = {};
 };
 
-void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-}
-
-void add_once(std::vector<std::string>& list, const std::vector<std::string>& items) {
-  for (const std::string& item : items) add_once(list, item);
-}
-
 Diagnostic overflow(std::string_view what) {
   Diagnostic diagnostic{.kind = DiagnosticKind::CountOverflow};
   diagnostic.message = fmt::format("the number of {} does not fit 64 bits", what);

@@ -9,9 +9,6 @@
 namespace solar::validate {
 namespace {
 
-int64_t saturating_product(int64_t a, int64_t b) { return checked_mul(a, b).value_or(INT64_MAX); }
-int64_t saturating_sum(int64_t a, int64_t b) { return checked_add(a, b).value_or(INT64_MAX); }
-
 /// Points that an element of the kernel comes from.
 int64_t reduced_points(const ir::Kernel& kernel) {
   int64_t points = 1;
@@ -19,7 +16,7 @@ int64_t reduced_points(const ir::Kernel& kernel) {
     const bool target = std::find(kernel.target_loops.begin(), kernel.target_loops.end(),
                                   static_cast<int32_t>(i)) != kernel.target_loops.end();
     if (!target || kernel.loops[i].order != ir::Loop::Order::Any) {
-      points = saturating_product(points, kernel.loops[i].extent);
+      points = saturating_mul(points, kernel.loops[i].extent);
     }
   }
   return points;
@@ -28,7 +25,7 @@ int64_t reduced_points(const ir::Kernel& kernel) {
 int64_t ordered_steps(const ir::Kernel& kernel) {
   int64_t steps = 1;
   for (const ir::Loop& loop : kernel.loops) {
-    if (loop.order != ir::Loop::Order::Any) steps = saturating_product(steps, loop.extent);
+    if (loop.order != ir::Loop::Order::Any) steps = saturating_mul(steps, loop.extent);
   }
   return steps;
 }
@@ -89,7 +86,7 @@ class Chains {
     const int64_t before = longest_input(statement);
     if (const auto* kernel = std::get_if<ir::Kernel>(&statement.body)) {
       const bool rounds = ir::epsilon(program_.tensor(kernel->output).type) == epsilon_;
-      set_all(statement, saturating_sum(before, rounds ? ordered_steps(*kernel) : 0));
+      set_all(statement, saturating_add(before, rounds ? ordered_steps(*kernel) : 0));
     } else if (const auto* repeat = std::get_if<ir::Repeat>(&statement.body)) {
       run_loop(statement, repeat->carried, repeat->body,
                program_.steps[static_cast<size_t>(repeat->step)].extent);
@@ -117,7 +114,7 @@ class Chains {
     for (const ir::Carried& one : carried) {
       added = std::max(added, length(one.next) - std::min(before, length(one.next)));
     }
-    set_all(statement, saturating_sum(before, saturating_product(added, steps)));
+    set_all(statement, saturating_add(before, saturating_mul(added, steps)));
   }
 
   void set_all(const ir::Statement& statement, int64_t length) {

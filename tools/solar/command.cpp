@@ -186,7 +186,7 @@ void add_rate_options(CLI::App& command, SourceOptions& options) {
 }
 
 bool parse_pairs(const std::vector<std::string>& texts, const char* option,
-                 std::map<std::string, int64_t>& pairs) {
+                 std::map<std::string, int64_t>& pairs, int64_t least) {
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     int64_t value = 0;
@@ -203,8 +203,8 @@ bool parse_pairs(const std::vector<std::string>& texts, const char* option,
                   fmt::format("for instance `{} B=8`", option));
       return false;
     }
-    if (value < 1) {
-      usage_error(fmt::format("`{} {}`: the value must be at least 1", option, text));
+    if (value < least) {
+      usage_error(fmt::format("`{} {}`: the value must be at least {}", option, text, least));
       return false;
     }
     const auto [at, added] = pairs.emplace(text.substr(0, equals), value);
@@ -226,7 +226,7 @@ static void remove_repeated(std::vector<std::string>& names) {
 int finish(SourceOptions& options, const driver::Environment& environment) {
   driver::AnalyzeOptions& analyze = options.analyze;
   if (!parse_pairs(options.bindings, "--bind", analyze.bindings)) return kUsage;
-  if (!parse_pairs(options.overrides, "--set", analyze.overrides)) return kUsage;
+  if (!parse_pairs(options.overrides, "--set", analyze.overrides, 1)) return kUsage;
   const auto precision = roofline::precision_named(options.precision);
   if (!precision) {
     return usage_error(fmt::format("unknown precision `{}`", options.precision),

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,9 +99,10 @@ void add_rate_options(CLI::App& command, SourceOptions& options);
 /// Completes `options.analyze`; a nonzero exit code after an error was printed.
 int finish(SourceOptions& options, const driver::Environment& environment);
 
-/// `N=3` pairs. False after an error was printed.
+/// `N=3` pairs of values from `least`. False after an error was printed.
 bool parse_pairs(const std::vector<std::string>& texts, const char* option,
-                 std::map<std::string, int64_t>& pairs);
+                 std::map<std::string, int64_t>& pairs,
+                 int64_t least = std::numeric_limits<int64_t>::min());
 
 /// Refuses, before the work, a file that could not be written after it. `-` is standard output.
 Result<Done> check_output_path(const std::string& path);

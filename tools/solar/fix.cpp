@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostRounds = 50;  // one fix may bring the next error to light
 
-struct Options {
+struct FixOptions {
   std::string path;
   bool all = false;
   bool to_stdout = false;
@@ -35,7 +35,7 @@ void tell(const Source& source, const AppliedFix& fix) {
   say_error(fmt::format("{}:{}:{}: {}: {}\n", source.name, at.line, at.column, what, fix.message));
 }
 
-int fix_file(const Options& options) {
+int fix_file(const FixOptions& options) {
   auto text = read_file(options.path);
   if (!text) return report(text.error());
   std::string fixed = *text;
@@ -60,7 +60,7 @@ int fix_file(const Options& options) {
 void add_fix(CLI::App& app, Run& run) {
   auto* command =
       app.add_subcommand("fix", "apply the fixes that the diagnostics of an .alir file offer");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FixOptions>();
   command->add_option("FILE", options->path, "the .alir file")->required();
   command->add_flag("--all", options->all, "also fixes that may not be what was meant");
   command->add_flag("--stdout", options->to_stdout, "print instead of rewriting the file");

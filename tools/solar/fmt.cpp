@@ -9,13 +9,13 @@
 namespace solar::cli {
 namespace {
 
-struct Options {
+struct FmtOptions {
   std::string path;
   bool to_stdout = false;
   bool unify = false;
 };
 
-int format(const Options& options) {
+int format(const FmtOptions& options) {
   auto text = read_file(options.path);
   if (!text) return report(text.error());
   auto file = ir::parse_text(options.path, *text);
@@ -31,7 +31,7 @@ int format(const Options& options) {
 
 void add_fmt(CLI::App& app, Run& run) {
   auto* command = app.add_subcommand("fmt", "rewrite an .alir file in canonical form");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FmtOptions>();
   command->add_option("FILE", options->path, "the .alir file")->required();
   command->add_flag("--stdout", options->to_stdout, "print instead of rewriting the file");
   command->add_flag("--unify", options->unify,

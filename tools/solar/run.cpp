@@ -11,7 +11,7 @@
 namespace solar::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string path;
   std::string inputs;
   std::string out;
@@ -47,7 +47,7 @@ void print_paths(const ir::Program& program, const std::vector<exec::ControlPath
   }
 }
 
-int run_file(const Options& options) {
+int run_file(const RunOptions& options) {
   const driver::Environment env = environment();
   std::map<std::string, int64_t> bindings;
   if (!parse_pairs(options.bindings, "--bind", bindings)) return kUsage;
@@ -93,7 +93,7 @@ int run_file(const Options& options) {
 
 void add_run(CLI::App& app, Run& run) {
   auto* command = app.add_subcommand("run", "execute an .alir file on tensors from a file");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   command->add_option("FILE", options->path, "the .alir file")->required();
   command->add_option("--inputs", options->inputs, "tensors by port name: .npz or .safetensors");
   command->add_option("-o,--out", options->out,

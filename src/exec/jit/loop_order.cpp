@@ -17,10 +17,6 @@ constexpr int64_t kAccumulators = 1024;  // of a strip: they stay in the nearest
 constexpr int64_t kWindow = 32;          // reduced points that are written out one after another
 constexpr int64_t kTasks = 64;           // enough to share out evenly
 
-int64_t extent(const Nest& nest, int loop) {
-  return loop < 0 ? 1 : nest.extents[static_cast<size_t>(loop)];
-}
-
 std::vector<int32_t> roots_of(const ir::Kernel& kernel) {
   std::vector<int32_t> roots = {kernel.value};
   if (kernel.second_value >= 0) roots.push_back(kernel.second_value);

@@ -72,9 +72,9 @@ const ast::Next* BodyScope::next_of(const ast::Block& block, const ast::Name& ow
 
 std::optional<std::vector<TensorId>> BodyScope::leaving(const std::vector<ast::Name>& names,
                                                         const std::vector<ast::Name>& results,
-                                                        Span place, const char* word) {
+                                                        Place place, const char* word) {
   if (names.size() != results.size()) {
-    context_.error(env_, DiagnosticKind::LoopForm, std::move(place),
+    context_.error(env_, DiagnosticKind::LoopForm, place,
                    fmt::format("`{}` gives {} value{}, but {} name{} stand{} before the `=`", word,
                                names.size(), names.size() == 1 ? "" : "s", results.size(),
                                results.size() == 1 ? "" : "s", results.size() == 1 ? "s" : ""),
@@ -102,9 +102,9 @@ std::optional<std::vector<TensorId>> BodyScope::leaving(const std::vector<ast::N
 
 void CarriedValues::start(const ast::Block& block) {
   if (results_.size() != initials_.size()) {
-    const Span place = !initials_.empty()  ? initials_.front().name.span
-                       : !results_.empty() ? results_.front().span
-                                           : Span{};
+    const Place place = !initials_.empty()  ? initials_.front().name.span
+                        : !results_.empty() ? results_.front().span
+                                            : Place{};
     context_.error(
         env_, DiagnosticKind::LoopForm, place,
         fmt::format("{} value{} carried, but {} name{} stand{} before the `=`", initials_.size(),
@@ -181,9 +181,9 @@ void CarriedValues::enter() {
 }
 
 void CarriedValues::next(BodyScope& body, const ast::Next& next) {
-  const Span place = !next.values.empty() ? next.values.front().span
-                     : !results_.empty()  ? results_.front().span
-                                          : Span{};
+  const Place place = !next.values.empty() ? next.values.front().span
+                      : !results_.empty()  ? results_.front().span
+                                           : Place{};
   const auto values = body.leaving(next.values, results_, place, "next");
   if (!values) return;
   for (size_t i = 0; i < values->size() && i < insides_.size(); ++i) {

@@ -23,7 +23,7 @@ class BodyScope {
   const ast::Next* next_of(const ast::Block& block, const ast::Name& owner, const char* what);
   /// The tensors of names that leave the body, as many as expected; nothing after an error.
   std::optional<std::vector<TensorId>> leaving(const std::vector<ast::Name>& names,
-                                               const std::vector<ast::Name>& results, Span place,
+                                               const std::vector<ast::Name>& results, Place place,
                                                const char* word);
   std::vector<Statement> take_statements() { return std::move(context_.program.statements); }
 

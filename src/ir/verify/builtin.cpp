@@ -93,7 +93,7 @@ std::optional<size_t> BuiltinCall::axis(size_t rank, const std::string& of) cons
   return std::nullopt;
 }
 
-bool Context::elaborate_builtin(Environment& env, const ast::Call& call, const Span& span) {
+bool Context::elaborate_builtin(Environment& env, const ast::Call& call, Place span) {
   for (const Builtin& builtin : kBuiltins) {
     if (builtin.name != call.function.text) continue;
     if (!builtin.elaborate(BuiltinCall(*this, env, call, span))) {

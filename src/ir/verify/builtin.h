@@ -15,7 +15,7 @@ namespace solar::ir {
 /// The arguments of one call, checked one by one. After an error nothing is returned.
 class BuiltinCall {
  public:
-  BuiltinCall(Context& context, Environment& env, const ast::Call& call, const Span& span)
+  BuiltinCall(Context& context, Environment& env, const ast::Call& call, Place span)
       : context(context), env(env), call(call), span(span) {}
 
   struct Form {
@@ -41,7 +41,7 @@ class BuiltinCall {
   Context& context;
   Environment& env;
   const ast::Call& call;
-  const Span& span;
+  const Place span;
 };
 
 /// False after an error; then the results are poisoned.

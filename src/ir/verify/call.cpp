@@ -18,12 +18,8 @@ constexpr int64_t kMaxCalls = 250'000;
 class CallBinder {
  public:
   CallBinder(Context& context, Environment& caller, const ast::Call& call,
-             const ast::Function& function, Span span)
-      : context_(context),
-        caller_(caller),
-        call_(call),
-        function_(function),
-        span_(std::move(span)) {}
+             const ast::Function& function, Place span)
+      : context_(context), caller_(caller), call_(call), function_(function), span_(span) {}
 
   bool bind(Environment& env) {
     if (call_.arguments.size() != function_.parameters.size()) {
@@ -52,9 +48,9 @@ class CallBinder {
   }
 
  private:
-  bool bad(Span span, std::string message, std::string hint = {},
+  bool bad(Place span, std::string message, std::string hint = {},
            DiagnosticKind kind = DiagnosticKind::CallArgument) {
-    context_.error(caller_, kind, std::move(span), std::move(message), std::move(hint));
+    context_.error(caller_, kind, span, std::move(message), std::move(hint));
     return false;
   }
 
@@ -159,11 +155,11 @@ class CallBinder {
   }
 
   bool bind_element(Environment& env, const ast::ElementRef& element, ElementType found,
-                    Span span) {
+                    Place span) {
     if (generic(element.name, ast::Generic::Kind::Type) != nullptr && !element.wide) {
       const auto [at, fresh] = env.types.try_emplace(element.name, found);
       if (at->second == found) return true;
-      return bad(std::move(span),
+      return bad(span,
                  fmt::format("type `{}` of `{}` is {} here and {} elsewhere", element.name,
                              function_.name.text, name(found), name(at->second)),
                  "convert one of the arguments");
@@ -175,7 +171,7 @@ class CallBinder {
     const auto expected = context_.eval_element(env, element);
     if (!expected) return false;
     if (*expected == found) return true;
-    return bad(std::move(span), fmt::format("expected {}, found {}", name(*expected), name(found)),
+    return bad(span, fmt::format("expected {}, found {}", name(*expected), name(found)),
                "convert the argument");
   }
 
@@ -184,10 +180,10 @@ class CallBinder {
     const ast::Type& type = function_.parameters[i].type;
     const Tensor& tensor = context_.program.tensor(*actuals_[i].tensor);
     const std::vector<DimValue>& extents = context_.shapes[ir::index(*actuals_[i].tensor)];
-    const Span place = call_.arguments[i].expr->span;
+    const Place place = call_.arguments[i].expr->span;
     if (!bind_element(env, type.element, tensor.type, place)) return false;
     size_t packs = 0;
-    for (const ast::Extent& e : type.extents) packs += e.pack.empty() ? 0 : 1;
+    for (const ast::ExprPtr& e : type.extents) packs += e->kind == ast::ExprKind::Pack ? 1 : 0;
     const size_t fixed = type.extents.size() - packs;
     if (packs > 1 || (packs == 0 ? fixed != extents.size() : fixed > extents.size())) {
       return bad(place,
@@ -197,22 +193,22 @@ class CallBinder {
                  signature(), DiagnosticKind::RankMismatch);
     }
     size_t at = 0;
-    for (const ast::Extent& extent : type.extents) {
-      if (!extent.pack.empty()) {
+    for (const ast::ExprPtr& extent : type.extents) {
+      if (extent->kind == ast::ExprKind::Pack) {
         const std::vector<DimValue> members(
             extents.begin() + static_cast<std::ptrdiff_t>(at),
             extents.begin() + static_cast<std::ptrdiff_t>(at + extents.size() - fixed));
         at += members.size();
-        if (!bind_pack(env, extent.pack, members, place)) return false;
+        if (!bind_pack(env, extent->text, members, place)) return false;
         continue;
       }
       const DimValue& found = extents[at++];
-      const bool name_alone = extent.expr->kind == ast::ExprKind::Name;
-      if (name_alone && generic(extent.expr->text, ast::Generic::Kind::Dim) != nullptr &&
-          !env.dims.contains(extent.expr->text)) {
-        env.dims[extent.expr->text] = found;
+      const bool name_alone = extent->kind == ast::ExprKind::Name;
+      if (name_alone && generic(extent->text, ast::Generic::Kind::Dim) != nullptr &&
+          !env.dims.contains(extent->text)) {
+        env.dims[extent->text] = found;
       } else {
-        pending_.push_back({i, at - 1, extent.expr, found});
+        pending_.push_back({i, at - 1, extent, found});
       }
     }
     env.tensors[function_.parameters[i].name.text] = {.tensor = actuals_[i].tensor,
@@ -221,7 +217,7 @@ class CallBinder {
   }
 
   bool bind_pack(Environment& env, const std::string& pack, const std::vector<DimValue>& found,
-                 Span place) {
+                 Place place) {
     const auto [at, fresh] = env.packs.try_emplace(pack, found);
     if (fresh) return true;
     bool same = at->second.size() == found.size();
@@ -233,7 +229,7 @@ class CallBinder {
       for (const DimValue& e : extents) values.push_back(e.value);
       return fmt::format("[{}]", fmt::join(values, ", "));
     };
-    return bad(std::move(place),
+    return bad(place,
                fmt::format("leading axes `*{}` of `{}` are {} here and {} elsewhere", pack,
                            function_.name.text, shape(found), shape(at->second)),
                "broadcast with a view first", DiagnosticKind::ShapeMismatch);
@@ -244,7 +240,7 @@ class CallBinder {
       if (p.parameter != i) continue;
       const auto expected = context_.eval_dim(env, *p.expr);
       if (!expected) return false;
-      const Span place = call_.arguments[i].expr->span;
+      const Place place = call_.arguments[i].expr->span;
       if (!context_.equal(*expected, p.found, place)) {
         return bad(place,
                    fmt::format("axis {} of `{}` must be {}, found {}", p.axis,
@@ -266,9 +262,9 @@ class CallBinder {
     if (actuals_[i].tensor) return true;
     const ast::Declaration& parameter = function_.parameters[i];
     const ast::Expr& expr = *call_.arguments[i].expr;
-    for (const ast::Extent& e : parameter.type.extents) {
-      const bool empty_pack =
-          !e.pack.empty() && env.packs.contains(e.pack) && env.packs.at(e.pack).empty();
+    for (const ast::ExprPtr& e : parameter.type.extents) {
+      const bool empty_pack = e->kind == ast::ExprKind::Pack && env.packs.contains(e->text) &&
+                              env.packs.at(e->text).empty();
       if (!empty_pack) {
         return bad(expr.span,
                    fmt::format("parameter `{}` of `{}` is a tensor, found a literal",
@@ -333,14 +329,14 @@ class CallBinder {
   Environment& caller_;
   const ast::Call& call_;
   const ast::Function& function_;
-  Span span_;
+  Place span_;
   std::vector<Actual> actuals_;
   std::vector<Pending> pending_;
 };
 
 }  // namespace
 
-void Context::elaborate_call(Environment& env, const ast::Call& call, Span span) {
+void Context::elaborate_call(Environment& env, const ast::Call& call, Place span) {
   const auto give_up = [&] {
     for (const ast::Name& result : call.results) poison(env, result);
   };

@@ -19,7 +19,7 @@ bool same_place(const Diagnostic& a, const Diagnostic& b) {
 }
 
 /// Where the name itself stands in a read, with its backquotes.
-std::optional<Span> place_of(const std::string& name, const Span& read) {
+std::optional<Place> place_of(const std::string& name, Place read) {
   if (!read.source) return std::nullopt;
   const std::string& text = read.source->text;
   size_t begin = text.find(name, static_cast<size_t>(read.begin));
@@ -30,31 +30,36 @@ std::optional<Span> place_of(const std::string& name, const Span& read) {
     --begin;
     ++end;
   }
-  return Span{read.source, static_cast<int32_t>(begin), static_cast<int32_t>(end)};
+  return Place{read.source, static_cast<int32_t>(begin), static_cast<int32_t>(end)};
 }
 
 }  // namespace
 
-void Context::error(const Environment& env, DiagnosticKind kind, Span span, std::string message,
+void Context::error(const Environment& env, DiagnosticKind kind, Place span, std::string message,
                     std::string hint, std::vector<Label> labels, std::vector<Fix> fixes) {
   for (const Environment* at = &env; at->caller != nullptr; at = at->caller) {
     labels.push_back({at->call_site, "in this call"});
   }
   Diagnostic diagnostic = {.kind = kind,
                            .message = std::move(message),
-                           .span = std::move(span),
+                           .span = span,
                            .hint = std::move(hint),
                            .labels = std::move(labels),
                            .fixes = std::move(fixes)};
   const bool known = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& other) {
     return same_place(other, diagnostic);
   });
-  if (!known && errors.size() < kMaxErrors) errors.push_back(std::move(diagnostic));
+  if (known) return;
+  if (errors.size() < kMaxErrors) {
+    errors.push_back(std::move(diagnostic));
+  } else {
+    ++hidden_errors;
+  }
 }
 
-bool Context::equal(const DimValue& a, const DimValue& b, Span span) {
+bool Context::equal(const DimValue& a, const DimValue& b, Place span) {
   if (a.value != b.value) return false;
-  if (!(a.expr == b.expr)) equations.push_back({a.expr, b.expr, std::move(span)});
+  if (!(a.expr == b.expr)) equations.push_back({a.expr, b.expr, span});
   return true;
 }
 
@@ -118,12 +123,12 @@ std::string Context::full_name(const Environment& env, const std::string& name) 
   return renamed != env.renamed.end() && env.open_bodies == 0 ? renamed->second : env.prefix + name;
 }
 
-TensorId Context::add_tensor(std::string name, TensorShape shape, Span span) {
+TensorId Context::add_tensor(std::string name, TensorShape shape, Place span) {
   Tensor tensor;
   tensor.name = std::move(name);
   tensor.type = shape.type;
   tensor.storage = std::move(shape.storage);
-  tensor.span = std::move(span);
+  tensor.span = span;
   tensor.shape.reserve(shape.extents.size());
   tensor.extents.reserve(shape.extents.size());
   for (const DimValue& extent : shape.extents) {
@@ -137,7 +142,7 @@ TensorId Context::add_tensor(std::string name, TensorShape shape, Span span) {
 }
 
 TensorId Context::define_literal(Environment& env, std::string name, const Literal& literal,
-                                 Span span) {
+                                 Place span) {
   const TensorId id = add_tensor(std::move(name), {literal.type, {}}, span);
   Kernel kernel;
   kernel.output = id;
@@ -149,11 +154,11 @@ TensorId Context::define_literal(Environment& env, std::string name, const Liter
   kernel.nodes.push_back(constant);
   Statement statement;
   statement.body = std::move(kernel);
-  add_statement(env, std::move(statement), std::move(span));
+  add_statement(env, std::move(statement), span);
   return id;
 }
 
-const Binding* Context::find_tensor(const Environment& env, const std::string& name, Span span) {
+const Binding* Context::find_tensor(const Environment& env, const std::string& name, Place span) {
   const auto at = env.tensors.find(name);
   if (at != env.tensors.end()) return &at->second;
   std::vector<std::string> near;
@@ -182,10 +187,10 @@ const Binding* Context::find_tensor(const Environment& env, const std::string& n
   return nullptr;
 }
 
-void Context::add_statement(const Environment& env, Statement statement, Span span) {
+void Context::add_statement(const Environment& env, Statement statement, Place span) {
   statement.group = group;
   statement.call = env.call_chain;
-  statement.span = std::move(span);
+  statement.span = span;
   program.statements.push_back(std::move(statement));
 }
 

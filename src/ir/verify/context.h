@@ -44,7 +44,7 @@ struct Literal {
 struct Binding {
   std::optional<TensorId> tensor = {};
   std::optional<Literal> literal = {};
-  Span defined = {};
+  Place defined = {};
 };
 
 /// The variable of a repeat around the current statement.
@@ -69,7 +69,7 @@ struct Environment {
   std::string prefix = {};
   std::string call_chain = {};
   const Environment* caller = nullptr;
-  Span call_site = {};
+  Place call_site = {};
 };
 
 class Context {
@@ -80,12 +80,13 @@ class Context {
   std::map<std::string, const ast::Function*> functions;
   std::deque<std::vector<DimValue>> shapes;  // of tensors, symbolic
   std::vector<const ast::Function*> call_stack;
-  Diagnostics errors;
+  Diagnostics errors;         // the first ones
+  int64_t hidden_errors = 0;  // beyond them
   int32_t group = -1;
   bool steps_allowed = false;  // in dim expressions: while a slice's bounds are read
   int64_t inlined = 0;         // calls, against functions that multiply
 
-  void error(const Environment& env, DiagnosticKind kind, Span span, std::string message,
+  void error(const Environment& env, DiagnosticKind kind, Place span, std::string message,
              std::string hint = {}, std::vector<Label> labels = {}, std::vector<Fix> fixes = {});
 
   /// Whether to look for names like an unknown one. Not after many errors: a search each would cost
@@ -93,7 +94,7 @@ class Context {
   bool gives_hints() const { return errors.size() < 100; }
 
   /// Records that two extents must be equal. False, without an error, if their values differ.
-  bool equal(const DimValue& a, const DimValue& b, Span span);
+  bool equal(const DimValue& a, const DimValue& b, Place span);
 
   DimValue constant(int64_t value) { return {value, table.constant(value)}; }
   std::string text(const DimValue& value) const;  // `H*D` or `H*D = 64`
@@ -116,36 +117,38 @@ class Context {
   void poison(Environment& env, const ast::Name& name);
   void bind(Environment& env, const std::string& name, Binding binding);
   /// A tensor that no name of the text stands for.
-  TensorId add_tensor(std::string name, TensorShape shape, Span span);
+  TensorId add_tensor(std::string name, TensorShape shape, Place span);
   /// The name of a tensor of this body in the program.
   std::string full_name(const Environment& env, const std::string& name) const;
   /// A scalar tensor that holds a literal.
-  TensorId define_literal(Environment& env, std::string name, const Literal& literal, Span span);
+  TensorId define_literal(Environment& env, std::string name, const Literal& literal, Place span);
   /// The binding of a name, or nothing after an unknown-name error.
-  const Binding* find_tensor(const Environment& env, const std::string& name, Span span);
-  void add_statement(const Environment& env, Statement statement, Span span);
+  const Binding* find_tensor(const Environment& env, const std::string& name, Place span);
+  void add_statement(const Environment& env, Statement statement, Place span);
 
   // Statements, one file each.
   void elaborate_block(Environment& env, const ast::Block& block);
   void elaborate_statement(Environment& env, const ast::Statement& statement);
-  void elaborate_repeat(Environment& env, const ast::Repeat& repeat, Span span);
-  void elaborate_while(Environment& env, const ast::While& loop, Span span);
-  void elaborate_if(Environment& env, const ast::If& branches, Span span);
-  void elaborate_kernel(Environment& env, const ast::Kernel& kernel, Span span);
-  void elaborate_scatter(Environment& env, const ast::Kernel& scatter, Span span);
-  void elaborate_view(Environment& env, const ast::View& view, Span span);
-  void elaborate_slice(Environment& env, const ast::Slice& slice, Span span);
-  void elaborate_call(Environment& env, const ast::Call& call, Span span);
+  void elaborate_repeat(Environment& env, const ast::Repeat& repeat, Place span);
+  void elaborate_while(Environment& env, const ast::While& loop, Place span);
+  void elaborate_if(Environment& env, const ast::If& branches, Place span);
+  void elaborate_kernel(Environment& env, const ast::Kernel& kernel, Place span);
+  void elaborate_scatter(Environment& env, const ast::Kernel& scatter, Place span);
+  void elaborate_view(Environment& env, const ast::View& view, Place span);
+  void elaborate_slice(Environment& env, const ast::Slice& slice, Place span);
+  void elaborate_call(Environment& env, const ast::Call& call, Place span);
   /// Calls of functions that are no text, like `concat`; false if there is none of that name.
-  bool elaborate_builtin(Environment& env, const ast::Call& call, const Span& span);
+  bool elaborate_builtin(Environment& env, const ast::Call& call, Place span);
   void elaborate_update(Environment& env, const ast::Update& update);
-  void elaborate_opaque(Environment& env, const ast::Opaque& opaque, Span span);
+  void elaborate_opaque(Environment& env, const ast::Opaque& opaque, Place span);
 
   /// False, after an error, if the name is already defined in this body.
   bool name_is_free(const Environment& env, const ast::Name& name);
 
  private:
   std::optional<int64_t> eval_condition(const Environment& env, const ast::Expr& expr);
+
+  std::set<std::string> bad_extents_;  // that were reported
 };
 
 }  // namespace solar::ir

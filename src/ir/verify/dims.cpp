@@ -109,6 +109,9 @@ std::optional<DimValue> Context::eval_extent(const Environment& env, const ast::
   const auto value = eval_dim(env, expr);
   if (!value) return std::nullopt;
   if (value->value < 1 || value->value >= kMaxExtent) {
+    // Said once, not wherever the same dims stand.
+    if (!value->expr.is_constant() && !bad_extents_.insert(text(*value)).second)
+      return std::nullopt;
     error(env, DiagnosticKind::BadExtent, expr.span,
           fmt::format("the extent is {}, it must be {}", text(*value),
                       value->value < 1 ? "at least 1" : "below 2^62"),
@@ -167,10 +170,11 @@ std::optional<int64_t> Context::eval_condition(const Environment& env, const ast
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
-  for (size_t i = 0; i < expr.operators.size(); ++i) {
+  const std::vector<std::string_view> operators = ast::chain_operators(expr);
+  for (size_t i = 0; i < operators.size(); ++i) {
     const int64_t a = values[i].value;
     const int64_t b = values[i + 1].value;
-    const std::string& op = expr.operators[i];
+    const std::string_view op = operators[i];
     const bool holds = op == "<"    ? a < b
                        : op == "<=" ? a <= b
                        : op == ">"  ? a > b
@@ -232,12 +236,12 @@ std::optional<TensorShape> Context::eval_type(const Environment& env, const ast:
     shape.storage = type.storage;
   }
   if (ok) shape.type = *element;
-  for (const ast::Extent& extent : type.extents) {
-    if (!extent.pack.empty()) {
-      const auto at = env.packs.find(extent.pack);
+  for (const ast::ExprPtr& extent : type.extents) {
+    if (extent->kind == ast::ExprKind::Pack) {
+      const auto at = env.packs.find(extent->text);
       if (at == env.packs.end()) {
-        error(env, DiagnosticKind::UnknownName, extent.span,
-              fmt::format("no dim pack is called `*{}`", extent.pack),
+        error(env, DiagnosticKind::UnknownName, extent->span,
+              fmt::format("no dim pack is called `*{}`", extent->text),
               "a pack is declared by a function: `fn f<*L>(x: f32[*L])`");
         ok = false;
         continue;
@@ -245,7 +249,7 @@ std::optional<TensorShape> Context::eval_type(const Environment& env, const ast:
       shape.extents.insert(shape.extents.end(), at->second.begin(), at->second.end());
       continue;
     }
-    const auto value = eval_extent(env, *extent.expr);
+    const auto value = eval_extent(env, *extent);
     ok = ok && value.has_value();
     if (value) shape.extents.push_back(*value);
   }

@@ -17,7 +17,7 @@ namespace solar::ir {
 struct DimEquation {
   DimExpr a = {};
   DimExpr b = {};
-  Span span = {};
+  Place span = {};
 };
 
 struct Elaboration {

@@ -9,8 +9,8 @@ namespace {
 
 class IfChecker {
  public:
-  IfChecker(Context& context, Environment& env, const ast::If& source, Span span)
-      : context_(context), env_(env), source_(source), span_(std::move(span)) {}
+  IfChecker(Context& context, Environment& env, const ast::If& source, Place span)
+      : context_(context), env_(env), source_(source), span_(span) {}
 
   void run() {
     const size_t before = context_.errors.size();
@@ -63,7 +63,7 @@ class IfChecker {
                      "a branch stacks nothing", "leave `stack` out; it belongs to `repeat`");
       return std::nullopt;
     }
-    const Span place = next->values.empty() ? owner.span : next->values.front().span;
+    const Place place = next->values.empty() ? owner.span : next->values.front().span;
     auto values = body.leaving(next->values, source_.results, place, "next");
     if (!values) return std::nullopt;
     return Made{body.take_statements(), std::move(*values), next};
@@ -73,7 +73,7 @@ class IfChecker {
     for (size_t i = 0; i < source_.results.size(); ++i) {
       const Tensor& a = context_.program.tensor(taken.values[i]);
       const Tensor& b = context_.program.tensor(otherwise.values[i]);
-      const Span& place = otherwise.next->values[i].span;
+      Place place = otherwise.next->values[i].span;
       if (a.type != b.type) {
         context_.error(env_, DiagnosticKind::TypeMismatch, place,
                        fmt::format("`{}` is {} in this branch and {} in the other",
@@ -97,14 +97,14 @@ class IfChecker {
   Context& context_;
   Environment& env_;
   const ast::If& source_;
-  Span span_;
+  Place span_;
   If if_;
 };
 
 }  // namespace
 
-void Context::elaborate_if(Environment& env, const ast::If& branches, Span span) {
-  IfChecker(*this, env, branches, std::move(span)).run();
+void Context::elaborate_if(Environment& env, const ast::If& branches, Place span) {
+  IfChecker(*this, env, branches, span).run();
 }
 
 }  // namespace solar::ir

@@ -440,8 +440,9 @@ std::optional<std::vector<Guard>> Nest::conditions(const ast::Expr& chain) {
     if (!value || !in_range(*operand, *value)) return std::nullopt;
     values.push_back(*value);
   }
-  for (size_t i = 0; i < chain.operators.size(); ++i) {
-    const std::string& op = chain.operators[i];
+  const std::vector<std::string_view> operators = ast::chain_operators(chain);
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const std::string_view op = operators[i];
     const bool swap = op == "<" || op == "<=";
     auto difference =
         swap ? add(chain, values[i + 1], values[i], -1) : add(chain, values[i], values[i + 1], -1);

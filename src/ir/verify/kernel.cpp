@@ -18,11 +18,11 @@ bool is_arg(Reduction reduction) {
 
 class KernelChecker {
  public:
-  KernelChecker(Context& context, Environment& env, const ast::Kernel& source, Span span)
+  KernelChecker(Context& context, Environment& env, const ast::Kernel& source, Place span)
       : context_(context),
         env_(env),
         source_(source),
-        span_(std::move(span)),
+        span_(span),
         nest_(context, env, source, kernel_) {}
 
   void run() {
@@ -43,8 +43,8 @@ class KernelChecker {
   }
 
  private:
-  void error(DiagnosticKind kind, Span span, std::string message, std::string hint = {}) {
-    context_.error(env_, kind, std::move(span), std::move(message), std::move(hint));
+  void error(DiagnosticKind kind, Place span, std::string message, std::string hint = {}) {
+    context_.error(env_, kind, span, std::move(message), std::move(hint));
   }
 
   void poison() {
@@ -199,7 +199,7 @@ class KernelChecker {
   }
 
   /// The n-th ordered loop as written.
-  Span ordered_place(size_t n) const {
+  Place ordered_place(size_t n) const {
     for (const ast::Loop& loop : source_.loops) {
       if (loop.order != ast::Loop::Order::Any && n-- == 0) return loop.name.span;
     }
@@ -210,7 +210,7 @@ class KernelChecker {
     int ordered = -1;
     for (size_t i = 0; i < kernel_.loops.size(); ++i) {
       if (kernel_.loops[i].order == Loop::Order::Any) continue;
-      const Span place = ordered_place(ordered < 0 ? 0 : 1);
+      const Place place = ordered_place(ordered < 0 ? 0 : 1);
       if (ordered >= 0) {
         error(DiagnosticKind::OrderedLoop, place, "a kernel has at most one ordered loop",
               "carry the second in a kernel of its own");
@@ -279,7 +279,7 @@ class KernelChecker {
 
   bool ragged() const {
     return std::any_of(kernel_.loops.begin(), kernel_.loops.end(),
-                       [](const Loop& loop) { return loop.ragged.has_value(); });
+                       [](const Loop& loop) { return loop.ragged != nullptr; });
   }
 
   bool guards_always_hold() const {
@@ -377,7 +377,7 @@ class KernelChecker {
   Context& context_;
   Environment& env_;
   const ast::Kernel& source_;
-  Span span_;
+  Place span_;
   Kernel kernel_;
   Nest nest_;
   std::vector<TensorShape> shapes_;
@@ -394,8 +394,8 @@ Reduction reduction_named(const std::string& assign) {
   return table.at(assign);
 }
 
-void Context::elaborate_kernel(Environment& env, const ast::Kernel& kernel, Span span) {
-  KernelChecker(*this, env, kernel, std::move(span)).run();
+void Context::elaborate_kernel(Environment& env, const ast::Kernel& kernel, Place span) {
+  KernelChecker(*this, env, kernel, span).run();
 }
 
 }  // namespace solar::ir

@@ -119,7 +119,9 @@ bool Nest::add_ragged_ranges() {
     const auto end = bound(*loop.end);
     visible_loops_ = INT32_MAX;
     ok = ok && begin && end;
-    if (begin && end) kernel_.loops[static_cast<size_t>(id)].ragged = RaggedRange{*begin, *end};
+    if (begin && end)
+      kernel_.loops[static_cast<size_t>(id)].ragged =
+          std::make_shared<const RaggedRange>(RaggedRange{*begin, *end});
   }
   return ok;
 }

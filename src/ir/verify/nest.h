@@ -76,10 +76,10 @@ class Nest {
 
   Context& context() { return context_; }
   Environment& env() { return env_; }
-  void error(DiagnosticKind kind, Span span, std::string message, std::string hint = {},
+  void error(DiagnosticKind kind, Place span, std::string message, std::string hint = {},
              std::vector<Label> labels = {}, std::vector<Fix> fixes = {}) {
-    context_.error(env_, kind, std::move(span), std::move(message), std::move(hint),
-                   std::move(labels), std::move(fixes));
+    context_.error(env_, kind, span, std::move(message), std::move(hint), std::move(labels),
+                   std::move(fixes));
   }
   std::vector<Guard> path;  // conditions of the select branches around the current expression
 

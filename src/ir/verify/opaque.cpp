@@ -24,7 +24,7 @@ std::optional<int64_t> cost(Context& context, Environment& env, const ast::ExprP
 
 }  // namespace
 
-void Context::elaborate_opaque(Environment& env, const ast::Opaque& opaque, Span span) {
+void Context::elaborate_opaque(Environment& env, const ast::Opaque& opaque, Place span) {
   const size_t before = errors.size();
   Opaque made;
   made.op = opaque.op;
@@ -56,7 +56,7 @@ void Context::elaborate_opaque(Environment& env, const ast::Opaque& opaque, Span
   if (!ok || errors.size() != before) return;
   Statement statement;
   statement.body = std::move(made);
-  add_statement(env, std::move(statement), std::move(span));
+  add_statement(env, std::move(statement), span);
 }
 
 }  // namespace solar::ir

@@ -9,8 +9,8 @@ namespace {
 
 class RepeatChecker {
  public:
-  RepeatChecker(Context& context, Environment& env, const ast::Repeat& source, Span span)
-      : context_(context), env_(env), source_(source), span_(std::move(span)) {}
+  RepeatChecker(Context& context, Environment& env, const ast::Repeat& source, Place span)
+      : context_(context), env_(env), source_(source), span_(span) {}
 
   void run() {
     const size_t before = context_.errors.size();
@@ -37,9 +37,8 @@ class RepeatChecker {
   }
 
  private:
-  void error(Span span, std::string message, std::string hint) {
-    context_.error(env_, DiagnosticKind::LoopForm, std::move(span), std::move(message),
-                   std::move(hint));
+  void error(Place span, std::string message, std::string hint) {
+    context_.error(env_, DiagnosticKind::LoopForm, span, std::move(message), std::move(hint));
   }
 
   void poison() {
@@ -79,9 +78,9 @@ class RepeatChecker {
   }
 
   void stack(BodyScope& body, const ast::Next& next) {
-    const Span place = !next.stacked.empty()      ? next.stacked.front().span
-                       : !source_.stacked.empty() ? source_.stacked.front().span
-                                                  : source_.step.span;
+    const Place place = !next.stacked.empty()      ? next.stacked.front().span
+                        : !source_.stacked.empty() ? source_.stacked.front().span
+                                                   : source_.step.span;
     const auto elements = body.leaving(next.stacked, source_.stacked, place, "stack");
     if (!elements) return;
     for (const TensorId element : *elements) repeat_.stacked.push_back({element, {}});
@@ -101,15 +100,15 @@ class RepeatChecker {
   Context& context_;
   Environment& env_;
   const ast::Repeat& source_;
-  Span span_;
+  Place span_;
   DimValue extent_;
   Repeat repeat_;
 };
 
 }  // namespace
 
-void Context::elaborate_repeat(Environment& env, const ast::Repeat& repeat, Span span) {
-  RepeatChecker(*this, env, repeat, std::move(span)).run();
+void Context::elaborate_repeat(Environment& env, const ast::Repeat& repeat, Place span) {
+  RepeatChecker(*this, env, repeat, span).run();
 }
 
 }  // namespace solar::ir

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMaxSteps = 200'000;
 
-std::optional<ScalarOp> comparison(const std::string& op) {
+std::optional<ScalarOp> comparison(std::string_view op) {
   if (op == "<") return ScalarOp::Less;
   if (op == "<=") return ScalarOp::LessEqual;
   if (op == ">") return ScalarOp::Greater;
@@ -304,7 +304,8 @@ std::optional<Scalar> Nest::scalar_chain(const ast::Expr& expr) {
   }
   std::optional<Scalar> result;
   std::optional<Scalar> left = scalar(*expr.operands[0]);
-  for (size_t i = 0; i < expr.operators.size(); ++i) {
+  const std::vector<std::string_view> operators = ast::chain_operators(expr);
+  for (size_t i = 0; i < operators.size(); ++i) {
     std::optional<Scalar> right = scalar(*expr.operands[i + 1]);
     if (!left || !right) return std::nullopt;
     Scalar a = *left;
@@ -316,7 +317,7 @@ std::optional<Scalar> Nest::scalar_chain(const ast::Expr& expr) {
     }
     ast::Expr pair = expr;  // for the places of the two operands
     pair.operands = {expr.operands[i], expr.operands[i + 1]};
-    const auto compared = binary_node(pair, *comparison(expr.operators[i]), a, b);
+    const auto compared = binary_node(pair, *comparison(operators[i]), a, b);
     if (!compared) return std::nullopt;
     result = result ? node_scalar(node({.op = ScalarOp::And,
                                         .type = ElementType::Bool,

@@ -9,11 +9,11 @@ namespace {
 
 class ScatterChecker {
  public:
-  ScatterChecker(Context& context, Environment& env, const ast::Kernel& source, Span span)
+  ScatterChecker(Context& context, Environment& env, const ast::Kernel& source, Place span)
       : context_(context),
         env_(env),
         source_(source),
-        span_(std::move(span)),
+        span_(span),
         nest_(context, env, source, scatter_.nest) {}
 
   void run() {
@@ -42,9 +42,9 @@ class ScatterChecker {
   }
 
  private:
-  bool bad(Span span, std::string message, std::string hint,
+  bool bad(Place span, std::string message, std::string hint,
            DiagnosticKind kind = DiagnosticKind::ScatterForm) {
-    context_.error(env_, kind, std::move(span), std::move(message), std::move(hint));
+    context_.error(env_, kind, span, std::move(message), std::move(hint));
     return false;
   }
 
@@ -154,15 +154,15 @@ class ScatterChecker {
   Context& context_;
   Environment& env_;
   const ast::Kernel& source_;
-  Span span_;
+  Place span_;
   Scatter scatter_;
   Nest nest_;
 };
 
 }  // namespace
 
-void Context::elaborate_scatter(Environment& env, const ast::Kernel& scatter, Span span) {
-  ScatterChecker(*this, env, scatter, std::move(span)).run();
+void Context::elaborate_scatter(Environment& env, const ast::Kernel& scatter, Place span) {
+  ScatterChecker(*this, env, scatter, span).run();
 }
 
 }  // namespace solar::ir

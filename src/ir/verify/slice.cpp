@@ -12,11 +12,11 @@ constexpr int64_t kMaxEnumerated = 4'000'000;
 
 class SliceChecker {
  public:
-  SliceChecker(Context& context, Environment& env, const ast::Slice& slice, Span span)
+  SliceChecker(Context& context, Environment& env, const ast::Slice& slice, Place span)
       : context_(context),
         env_(env),
         slice_(slice),
-        span_(std::move(span)),
+        span_(span),
         nest_(context, env, no_kernel(), bounds_) {}
 
   void run() {
@@ -45,9 +45,8 @@ class SliceChecker {
     return kernel;
   }
 
-  bool bad(Span span, std::string message, std::string hint = {}) {
-    context_.error(env_, DiagnosticKind::BadSlice, std::move(span), std::move(message),
-                   std::move(hint));
+  bool bad(Place span, std::string message, std::string hint = {}) {
+    context_.error(env_, DiagnosticKind::BadSlice, span, std::move(message), std::move(hint));
     return false;
   }
 
@@ -169,7 +168,7 @@ class SliceChecker {
   }
 
   /// A plain step variable over the whole axis ties the two extents together.
-  void tie(const Bound& start, const DimValue& whole, const Span& span) {
+  void tie(const Bound& start, const DimValue& whole, Place span) {
     if (!start.steps) return;
     const DimValue* extent = nest_.plain_extent(start.linear);
     if (extent != nullptr && extent->value == whole.value) context_.equal(*extent, whole, span);
@@ -305,7 +304,7 @@ class SliceChecker {
   Context& context_;
   Environment& env_;
   const ast::Slice& slice_;
-  Span span_;
+  Place span_;
   Kernel bounds_;  // without loops: holds the atoms of the bounds
   Nest nest_;
   View view_;
@@ -317,8 +316,8 @@ class SliceChecker {
 
 }  // namespace
 
-void Context::elaborate_slice(Environment& env, const ast::Slice& slice, Span span) {
-  SliceChecker(*this, env, slice, std::move(span)).run();
+void Context::elaborate_slice(Environment& env, const ast::Slice& slice, Place span) {
+  SliceChecker(*this, env, slice, span).run();
 }
 
 }  // namespace solar::ir

@@ -29,7 +29,7 @@ void Context::elaborate_block(Environment& env, const ast::Block& block) {
 }
 
 void Context::elaborate_statement(Environment& env, const ast::Statement& statement) {
-  const Span& span = statement.span;
+  Place span = statement.span;
   if (const auto* dims = std::get_if<ast::Dims>(&statement.body)) {
     if (env.caller != nullptr) define_dims(env, *dims, false, nullptr);
   } else if (const auto* require = std::get_if<ast::Require>(&statement.body)) {

@@ -21,6 +21,7 @@ const Result<ast::File>& prelude() {
     for (const PreludeFile& file : prelude_files()) {
       SOLAR_TRY(ast::File one, parse_text(file.name, file.text));
       for (ast::Function& f : one.functions) all.functions.push_back(std::move(f));
+      all.sources.push_back(one.sources.front());
     }
     return all;
   }();
@@ -56,6 +57,7 @@ class Verifier {
     }
     const ast::Program& program = *file_.program;
     context_.program.name = program.name.text;
+    context_.program.sources = file_.sources;  // the prelude's stay
     for (const ast::Statement& statement : program.block.statements) {
       if (const auto* dims = std::get_if<ast::Dims>(&statement.body)) {
         context_.define_dims(env_, *dims, true, &options_.bindings);
@@ -75,6 +77,11 @@ class Verifier {
     add_outputs(program);
     if (!context_.errors.empty()) {
       sort_by_position(context_.errors);
+      if (context_.hidden_errors > 0) {
+        std::string& hint = context_.errors.back().hint;
+        hint += fmt::format("{}{} more errors are not shown", hint.empty() ? "" : "; ",
+                            context_.hidden_errors);
+      }
       return std::move(context_.errors);
     }
     SOLAR_CHECK(context_.program.outputs.size() == program.outputs.size(),
@@ -113,7 +120,7 @@ class Verifier {
 
   /// What can be said of a function that is never called.
   void check_signature(const ast::Function& f) {
-    std::map<std::string, Span> seen;
+    std::map<std::string, Place> seen;
     const auto once = [&](const ast::Name& name) {
       const auto [at, fresh] = seen.try_emplace(name.text, name.span);
       if (fresh) return;
@@ -135,8 +142,8 @@ class Verifier {
   }
 
   void check_bindings() {
-    for (const auto& [name, value] : options_.bindings) {
-      const Span place = file_.program->name.span;
+    for (const auto& [name, unused] : options_.bindings) {
+      const Place place = file_.program->name.span;
       if (!env_.dims.contains(name)) {
         std::vector<std::string> known(env_.free_dims.begin(), env_.free_dims.end());
         const auto near = nearest_names(name, known);
@@ -149,9 +156,6 @@ class Verifier {
         context_.error(env_, DiagnosticKind::Usage, place,
                        fmt::format("dim `{}` is derived, only free dims can be bound", name),
                        fmt::format("it is {}", context_.text(env_.dims.at(name))));
-      } else if (value < 1) {
-        context_.error(env_, DiagnosticKind::BadExtent, place,
-                       fmt::format("`{}` is bound to {}, it must be at least 1", name, value));
       }
     }
   }
@@ -180,6 +184,7 @@ class Verifier {
                      "list all elements in row-major order");
       return;
     }
+    Constant constant;
     for (const ast::ExprPtr& value : port.values) {
       const bool negative = value->kind == ast::ExprKind::Unary && value->text == "-";
       const ast::Expr& literal = negative ? *value->operands[0] : *value;
@@ -194,11 +199,12 @@ class Verifier {
         return;
       }
       const bool is_bool = literal.kind == ast::ExprKind::Bool;
-      if (is_bool != (tensor.type == ElementType::Bool) ||
+      if (is_bool != (tensor.type == ElementType::Bool) || (is_bool && negative) ||
           (literal.kind == ast::ExprKind::Float && !is_float(tensor.type))) {
         context_.error(env_, DiagnosticKind::TypeMismatch, value->span,
                        fmt::format("`{}` is {}, found {}", declaration.name.text, name(tensor.type),
-                                   is_bool                                ? "a bool"
+                                   is_bool && negative                    ? "the negative of a bool"
+                                   : is_bool                              ? "a bool"
                                    : literal.kind == ast::ExprKind::Float ? "a float"
                                                                           : "an integer"),
                        "values have the constant's type");
@@ -208,29 +214,24 @@ class Verifier {
           !constant_fits(tensor, negative ? -literal.integer : literal.integer, value->span)) {
         return;
       }
-      tensor.values.push_back(negative ? -number : number);
+      if (is_float(tensor.type)) {
+        constant.numbers.push_back(negative ? -number : number);
+      } else {
+        constant.integers.push_back(negative ? -literal.integer : literal.integer);
+      }
     }
+    tensor.constant = std::make_shared<const Constant>(std::move(constant));
   }
 
-  /// An integer constant inside its type, and exact as a double, which keeps it.
-  bool constant_fits(const Tensor& tensor, int64_t value, const Span& place) {
+  bool constant_fits(const Tensor& tensor, int64_t value, Place place) {
     const int bits = storage_bits(tensor.type) - (tensor.type == ElementType::U8 ? 0 : 1);
     const int64_t highest = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
     const int64_t lowest = tensor.type == ElementType::U8 ? 0 : -highest - 1;
-    constexpr int64_t kExact = int64_t{1} << 53;
-    if (value < lowest || value > highest) {
-      context_.error(env_, DiagnosticKind::TypeMismatch, place,
-                     fmt::format("{} does not fit {}", value, name(tensor.type)),
-                     fmt::format("{} holds {} to {}", name(tensor.type), lowest, highest));
-      return false;
-    }
-    if (value < -kExact || value > kExact) {
-      context_.error(env_, DiagnosticKind::TypeMismatch, place,
-                     fmt::format("{} lies beyond 2^53, to which constants are exact", value),
-                     "make it an `input`, or write the literal into a kernel");
-      return false;
-    }
-    return true;
+    if (value >= lowest && value <= highest) return true;
+    context_.error(env_, DiagnosticKind::TypeMismatch, place,
+                   fmt::format("{} does not fit {}", value, name(tensor.type)),
+                   fmt::format("{} holds {} to {}", name(tensor.type), lowest, highest));
+    return false;
   }
 
   std::string hint_for(const std::string& output) const {
@@ -290,6 +291,7 @@ Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions
 VerifiedProgram part_of(const VerifiedProgram& program, const std::vector<TensorId>& results) {
   Program part;
   part.name = program->name;
+  part.sources = program->sources;
   part.dims = program->dims;
   part.tensors = program->tensors;
   part.groups = program->groups;

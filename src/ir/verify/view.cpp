@@ -16,13 +16,13 @@ struct Factor {
   DimValue extent = {};
   int left_axis = -1;  // -1: broadcast
   bool used = false;
-  Span span = {};
+  Place span = {};
 };
 
 class ViewChecker {
  public:
-  ViewChecker(Context& context, Environment& env, const ast::View& view, Span span)
-      : context_(context), env_(env), view_(view), span_(std::move(span)) {}
+  ViewChecker(Context& context, Environment& env, const ast::View& view, Place span)
+      : context_(context), env_(env), view_(view), span_(span) {}
 
   void run() {
     const Binding* binding = context_.find_tensor(env_, view_.input.text, view_.input.span);
@@ -40,9 +40,8 @@ class ViewChecker {
   }
 
  private:
-  void bad(Span span, std::string message, std::string hint = {}) {
-    context_.error(env_, DiagnosticKind::BadView, std::move(span), std::move(message),
-                   std::move(hint), {});
+  void bad(Place span, std::string message, std::string hint = {}) {
+    context_.error(env_, DiagnosticKind::BadView, span, std::move(message), std::move(hint), {});
   }
 
   int find(const std::string& name) const {
@@ -127,10 +126,10 @@ class ViewChecker {
     return close_axis(axis, at, product, open);
   }
 
-  bool multiply(DimValue& product, const DimValue& by, Span span) {
+  bool multiply(DimValue& product, const DimValue& by, Place span) {
     const auto value = checked_mul(product.value, by.value);
     if (!value) {
-      context_.error(env_, DiagnosticKind::CountOverflow, std::move(span),
+      context_.error(env_, DiagnosticKind::CountOverflow, span,
                      "the view's extent overflows 64 bits");
       return false;
     }
@@ -218,10 +217,10 @@ class ViewChecker {
     return true;
   }
 
-  bool use(const std::string& name, Span span) {
+  bool use(const std::string& name, Place span) {
     Factor& factor = factors_[static_cast<size_t>(find(name))];
     if (factor.used) {
-      bad(std::move(span), fmt::format("axis `{}` is used twice on the right", name),
+      bad(span, fmt::format("axis `{}` is used twice on the right", name),
           "repeat elements with a broadcast axis, `name:EXTENT`");
       return false;
     }
@@ -355,7 +354,7 @@ class ViewChecker {
   Context& context_;
   Environment& env_;
   const ast::View& view_;
-  Span span_;
+  Place span_;
   TensorId input_ = {};
   std::vector<DimValue> extents_;
   std::vector<Factor> factors_;
@@ -365,8 +364,8 @@ class ViewChecker {
 
 }  // namespace
 
-void Context::elaborate_view(Environment& env, const ast::View& view, Span span) {
-  ViewChecker(*this, env, view, std::move(span)).run();
+void Context::elaborate_view(Environment& env, const ast::View& view, Place span) {
+  ViewChecker(*this, env, view, span).run();
 }
 
 }  // namespace solar::ir

@@ -9,8 +9,8 @@ namespace {
 
 class WhileChecker {
  public:
-  WhileChecker(Context& context, Environment& env, const ast::While& source, Span span)
-      : context_(context), env_(env), source_(source), span_(std::move(span)) {}
+  WhileChecker(Context& context, Environment& env, const ast::While& source, Place span)
+      : context_(context), env_(env), source_(source), span_(span) {}
 
   void run() {
     const size_t before = context_.errors.size();
@@ -37,9 +37,8 @@ class WhileChecker {
   }
 
  private:
-  void error(Span span, std::string message, std::string hint) {
-    context_.error(env_, DiagnosticKind::LoopForm, std::move(span), std::move(message),
-                   std::move(hint));
+  void error(Place span, std::string message, std::string hint) {
+    context_.error(env_, DiagnosticKind::LoopForm, span, std::move(message), std::move(hint));
   }
 
   void elaborate_body(CarriedValues& values, const ast::Name& owner, const std::string& prefix) {
@@ -79,14 +78,14 @@ class WhileChecker {
   Context& context_;
   Environment& env_;
   const ast::While& source_;
-  Span span_;
+  Place span_;
   While while_;
 };
 
 }  // namespace
 
-void Context::elaborate_while(Environment& env, const ast::While& loop, Span span) {
-  WhileChecker(*this, env, loop, std::move(span)).run();
+void Context::elaborate_while(Environment& env, const ast::While& loop, Place span) {
+  WhileChecker(*this, env, loop, span).run();
 }
 
 }  // namespace solar::ir
