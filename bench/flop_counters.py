@@ -1,6 +1,6 @@
 """On how many problems FLOP counters give a plausible result.
 
-    python bench/coverage.py FOLDER... [--out FILE] [--run RUN]
+    python bench/flop_counters.py FOLDER... [--out FILE] [--run RUN]
 
 Needs torch, and fvcore, ptflops, calflops and thop as far as they are to be compared. A result is plausible if the
 tool ends without an error and counts more than 0. Models and inputs are at full size, in eval mode, on meta tensors.
@@ -181,7 +181,7 @@ def differences(counts: dict[str, dict[str, Count]], run: dict[str, dict[str, An
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("coverage.jsonl"))
+    parser.add_argument("--out", type=Path, default=Path("counters.jsonl"))
     parser.add_argument("--run", type=Path)
     parser.add_argument("--tools", default=",".join(TOOLS))
     options = parser.parse_args()
