@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import source_module
 import torch
 
 if TYPE_CHECKING:
@@ -36,11 +37,7 @@ Count = int | str  # or the error
 
 def problem(path: Path) -> tuple[torch.nn.Module, list[Any]]:
     """The model and its inputs, on meta tensors."""
-    spec = importlib.util.spec_from_file_location("problem", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = source_module.load(path)
     with torch.device("meta"):
         model = module.Model(*getattr(module, "get_init_inputs", list)()).eval()
         inputs = list(module.get_inputs())

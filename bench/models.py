@@ -7,7 +7,6 @@ columns are what `solar analyze` takes for the whole validation, and how many ru
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import re
@@ -16,26 +15,15 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import source_module
 import torch
 from run import Server, timed
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
 ROOT = Path(__file__).parents[1]
 PORT = re.compile(r"\b(input|param|buffer) (\w+|`\w+`):")
-
-
-def module_of(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("model", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def main() -> None:
@@ -63,7 +51,7 @@ def main() -> None:
         for path in options.files:
             text = answer("trace", path, "--no-validate")
             torch.manual_seed(0)
-            module = module_of(path)
+            module = source_module.load(path)
             model = module.Model(*getattr(module, "get_init_inputs", list)()).eval()
             given: list[Any] = module.get_inputs()
             state = {name.replace(".", "_"): value for name, value in model.state_dict().items()}
