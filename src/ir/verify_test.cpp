@@ -2,6 +2,7 @@
 
 #include "ir/verify.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/apply_fixes.h"
@@ -57,6 +58,25 @@ TEST(Verify, FreeDimsCanBeBound) {
   EXPECT_EQ(program->dims.at(3).value, 10);
 }
 
+TEST(Verify, ADimThatIsNoExtentMayBeZeroOrNegative) {
+  const char* text = R"(
+program shifted(input x: f32[N]) -> (y) {
+  dims N = 4, S = 1
+  kernel y: f32[N] { for n:N   where n + S < N, n + S >= 0   y[n] = x[n + S]   else 0 }
+})";
+  for (const int64_t shift : {-2, 0, 3}) verified(text, {.bindings = {{"S", shift}}});
+}
+
+TEST(Verify, ErrorsThatAreNotShownAreCounted) {
+  std::string text = "program p(input x: f32[N]) -> (y) {\n  dims N = 4\n";
+  for (int i = 0; i < 130; ++i) text += fmt::format("  let y{0} = relu(unknown{0})\n", i);
+  const auto program = verify_text(text + "  let y = relu(x)\n}\n");
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().size(), 100u);
+  EXPECT_NE(program.error().back().hint.find("30 more errors are not shown"), std::string::npos)
+      << program.error().back().hint;
+}
+
 TEST(Verify, BindingsAreChecked) {
   const Diagnostic unknown = only_error(kPool, {.bindings = {{"M", 3}}});
   EXPECT_EQ(unknown.kind, DiagnosticKind::Usage);
@@ -67,6 +87,7 @@ TEST(Verify, BindingsAreChecked) {
   const auto zero = verify_text(kPool, {.bindings = {{"N", 0}}});
   ASSERT_FALSE(zero);
   EXPECT_EQ(zero.error().at(0).kind, DiagnosticKind::BadExtent);
+  EXPECT_EQ(zero.error().size(), 1u);  // once, though several extents are N
   // A binding under which the program no longer fits is refused like any program.
   const auto small = verify_text(kPool, {.bindings = {{"W", 2}}});
   ASSERT_FALSE(small);
