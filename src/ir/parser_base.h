@@ -12,6 +12,9 @@
 
 namespace solar::ir {
 
+/// How strongly operators bind, the weakest first; `not` is as strong as a comparison.
+enum class Precedence : uint8_t { None, Or, And, Comparison, Sum, Product, Unary };
+
 /// Thrown inside the parser only, caught at the statement where parsing resumes.
 struct SyntaxAbort {};
 
@@ -23,11 +26,12 @@ class ParserBase {
   }
 
   Token peek(size_t ahead = 0) const { return window_[(at_ + ahead) % kWindow]; }
+  const Token& current() const { return window_[at_ % kWindow]; }
   Token advance();
   /// Makes the token before this one the current one again.
   void step_back() { --at_; }
   bool at(std::string_view text) const {
-    const Token& token = window_[at_ % kWindow];
+    const Token& token = current();
     // Most tokens differ in the first character.
     return (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword) &&
            token.text[0] == text[0] && token.text == text;
@@ -78,12 +82,9 @@ class ParserBase {
   std::array<Token, kWindow> window_;
   size_t read_ = 0;  // how many tokens were
 
-  ast::ExprPtr parse_or();
-  ast::ExprPtr parse_and();
-  ast::ExprPtr parse_not();
-  ast::ExprPtr parse_comparison();
-  ast::ExprPtr parse_sum();
-  ast::ExprPtr parse_product();
+  ast::ExprPtr parse_operators(Precedence least);
+  ast::ExprPtr parse_not(Token op);
+  ast::ExprPtr parse_chain(ast::ExprPtr first);
   ast::ExprPtr parse_unary();
   ast::ExprPtr parse_primary();
   ast::ExprPtr parse_number(const Token& token);

@@ -20,6 +20,32 @@ std::string backquotes_hint(const Token& token) {
   return fmt::format("a reserved word used as a name stands in backquotes: `` `{}` ``", token.text);
 }
 
+/// How strongly a binary operator binds. None: the token is none.
+Precedence precedence_of(const Token& token) {
+  const std::string_view text = token.text;
+  if (token.kind == TokenKind::Keyword) {
+    return text == "and" ? Precedence::And : text == "or" ? Precedence::Or : Precedence::None;
+  }
+  if (token.kind != TokenKind::Punctuation) return Precedence::None;
+  switch (text[0]) {
+    case '+':
+    case '-':
+      return text.size() == 1 ? Precedence::Sum : Precedence::None;  // not += or ->
+    case '*':
+    case '/':
+    case '%':
+      return text.back() == '=' ? Precedence::None : Precedence::Product;
+    case '<':
+    case '>':
+      return Precedence::Comparison;
+    case '=':
+    case '!':
+      return text.size() == 2 ? Precedence::Comparison : Precedence::None;
+    default:
+      return Precedence::None;
+  }
+}
+
 }  // namespace
 
 std::string describe(const Token& token) {
@@ -107,7 +133,7 @@ void ParserBase::fail(const Token& token, std::string message, std::string hint,
 
 ast::ExprPtr ParserBase::parse_expr() {
   const Depth depth(*this, peek());
-  return parse_or();
+  return parse_operators(Precedence::Or);
 }
 
 /// The expression, once its tree is known to be neither too high nor too wide.
@@ -131,71 +157,47 @@ ast::ExprPtr ParserBase::binary(ast::ExprPtr a, const Token& op, ast::ExprPtr b)
   return finish(op, std::move(expr));
 }
 
-ast::ExprPtr ParserBase::parse_or() {
-  ast::ExprPtr left = parse_and();
-  while (at("or")) {
-    const Token& op = advance();
-    left = binary(std::move(left), op, parse_and());
-  }
-  return left;
-}
-
-ast::ExprPtr ParserBase::parse_and() {
-  ast::ExprPtr left = parse_not();
-  while (at("and")) {
-    const Token& op = advance();
-    left = binary(std::move(left), op, parse_not());
-  }
-  return left;
-}
-
-ast::ExprPtr ParserBase::parse_not() {
-  if (!at("not")) return parse_comparison();
-  const Token& op = advance();
+ast::ExprPtr ParserBase::parse_not(Token op) {
   const Depth depth(*this, op);
   auto expr = std::make_shared<ast::Expr>();
   expr->kind = ast::ExprKind::Unary;
   expr->text = "not";
-  expr->operands.push_back(parse_not());
+  expr->operands.push_back(parse_operators(Precedence::Comparison));
   expr->span = span_from(op.begin);
   return finish(op, std::move(expr));
 }
 
-ast::ExprPtr ParserBase::parse_comparison() {
-  ast::ExprPtr first = parse_sum();
-  const auto at_comparison = [&] {
-    return at("<") || at("<=") || at(">") || at(">=") || at("==") || at("!=");
-  };
-  if (!at_comparison()) return first;
-  const Token& op = peek();
+/// a < b <= c: one expression of all operands.
+ast::ExprPtr ParserBase::parse_chain(ast::ExprPtr first) {
+  const Token op = peek();
   auto expr = std::make_shared<ast::Expr>();
   expr->kind = ast::ExprKind::Chain;
-  expr->operands.push_back(first);
-  while (at_comparison()) {
+  expr->operands.push_back(std::move(first));
+  while (precedence_of(current()) == Precedence::Comparison) {
     if (!expr->text.empty()) expr->text += ' ';
     expr->text += advance().text;
-    expr->operands.push_back(parse_sum());
+    expr->operands.push_back(parse_operators(Precedence::Sum));
   }
-  expr->span = {source_.get(), first->span.begin, expr->operands.back()->span.end};
+  expr->span = {source_.get(), expr->operands.front()->span.begin,
+                expr->operands.back()->span.end};
   return finish(op, std::move(expr));
 }
 
-ast::ExprPtr ParserBase::parse_sum() {
-  ast::ExprPtr left = parse_product();
-  while (at("+") || at("-")) {
-    const Token& op = advance();
-    left = binary(std::move(left), op, parse_product());
+/// An expression of operators that bind at least as strongly as `least`.
+ast::ExprPtr ParserBase::parse_operators(Precedence least) {
+  ast::ExprPtr left = least <= Precedence::Comparison && at("not") ? parse_not(advance())
+                                                                 : parse_unary();
+  while (true) {
+    const Precedence precedence = precedence_of(current());
+    if (precedence < least) return left;
+    if (precedence == Precedence::Comparison) {
+      left = parse_chain(std::move(left));
+      continue;
+    }
+    const Token op = advance();
+    const auto stronger = static_cast<Precedence>(static_cast<int>(precedence) + 1);
+    left = binary(std::move(left), op, parse_operators(stronger));
   }
-  return left;
-}
-
-ast::ExprPtr ParserBase::parse_product() {
-  ast::ExprPtr left = parse_unary();
-  while (at("*") || at("/") || at("//") || at("%")) {
-    const Token& op = advance();
-    left = binary(std::move(left), op, parse_unary());
-  }
-  return left;
 }
 
 ast::ExprPtr ParserBase::parse_unary() {
@@ -248,7 +250,7 @@ ast::ExprPtr ParserBase::parse_primary() {
     return parse_number(token);
   if (token.kind == TokenKind::Punctuation && token.text == "(") {
     const Depth depth(*this, token);
-    auto inner = std::make_shared<ast::Expr>(*parse_or());
+    auto inner = std::make_shared<ast::Expr>(*parse_operators(Precedence::Or));
     expect(")", "to close the parenthesis");
     inner->span = span_from(token.begin);
     return inner;
@@ -300,7 +302,7 @@ ast::ExprPtr ParserBase::parse_call(const Token& token) {
   expect("(", "after the function's name");
   const Depth depth(*this, token);
   while (!at(")")) {
-    expr->operands.push_back(parse_or());
+    expr->operands.push_back(parse_operators(Precedence::Or));
     if (!accept(",")) break;
   }
   expect(")", "to close the arguments");
@@ -327,7 +329,7 @@ std::vector<ast::ExprPtr> ParserBase::parse_subscripts() {
       std::string name = expect_name("the name of a loop pack after `*`").text;
       subscripts.push_back(pack(std::move(name), span_from(begin)));
     } else {
-      subscripts.push_back(parse_or());
+      subscripts.push_back(parse_operators(Precedence::Or));
     }
     if (!accept(",")) break;
   }
