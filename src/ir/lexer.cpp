@@ -21,6 +21,14 @@ constexpr std::array<std::string_view, 70> kReserved = {
     "update",  "view",  "where",   "while",   "wide",    "with",   "writes"};
 static_assert(std::is_sorted(kReserved.begin(), kReserved.end()));
 
+constexpr std::array<uint64_t, kReserved.size()> kPackedReserved = [] {
+  std::array<uint64_t, kReserved.size()> numbers = {};
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = packed(kReserved[i]);
+  return numbers;
+}();
+static_assert(std::find(kPackedReserved.begin(), kPackedReserved.end(), 0) ==
+              kPackedReserved.end());
+
 /// Where in kReserved the words of each first letter begin.
 constexpr std::array<size_t, 27> kFirstOfLetter = [] {
   std::array<size_t, 27> first = {};
@@ -84,8 +92,10 @@ Lexer::Lexer(std::string_view text) : text_(text) {
 
 /// From `begin` to here.
 Token Lexer::token(TokenKind kind, size_t begin) const {
-  return {kind, text_.substr(begin, at_ - begin), static_cast<int32_t>(begin),
-          static_cast<int32_t>(at_)};
+  const std::string_view text(text_.data() + begin, at_ - begin);
+  const bool fixed = kind == TokenKind::Keyword || kind == TokenKind::Punctuation;
+  return {kind, text, static_cast<int32_t>(begin), static_cast<int32_t>(at_),
+          fixed ? packed(text) : 0};
 }
 
 void Lexer::skip_space() {
@@ -187,8 +197,9 @@ Tokens lex(std::string_view text) {
 bool is_reserved(std::string_view word) {
   if (word.size() < 2 || word[0] < 'a' || word[0] > 'z') return false;
   const auto letter = static_cast<size_t>(word[0] - 'a');
+  const uint64_t number = packed(word);
   for (size_t i = kFirstOfLetter[letter]; i < kFirstOfLetter[letter + 1]; ++i) {
-    if (kReserved[i] == word) return true;
+    if (kPackedReserved[i] == number) return true;
   }
   return false;
 }

@@ -12,11 +12,20 @@ namespace solar::ir {
 
 enum class TokenKind : uint8_t { Name, Keyword, Integer, Float, String, Punctuation, Bad, End };
 
+/// A text of at most 8 characters as a number, to compare at once; a longer one is 0.
+constexpr uint64_t packed(std::string_view text) {
+  if (text.size() > sizeof(uint64_t)) return 0;
+  uint64_t number = 0;
+  for (const char c : text) number = number << 8 | static_cast<unsigned char>(c);
+  return number;
+}
+
 struct Token {
   TokenKind kind = TokenKind::End;
   std::string_view text = {};  // names without their backquotes, strings without their quotes
   int32_t begin = 0;
   int32_t end = 0;
+  uint64_t word = 0;  // of keywords and punctuation: the packed text
 };
 
 struct Comment {

@@ -15,6 +15,13 @@ namespace solar::ir {
 /// How strongly operators bind, the weakest first; `not` is as strong as a comparison.
 enum class Precedence : uint8_t { None, Or, And, Comparison, Sum, Product, Unary };
 
+/// A keyword or punctuation of the language.
+struct Word {
+  std::string_view text;
+  uint64_t number = 0;
+  consteval Word(const char* written) : text(written), number(packed(text)) {}
+};
+
 /// Thrown inside the parser only, caught at the statement where parsing resumes.
 struct SyntaxAbort {};
 
@@ -30,15 +37,15 @@ class ParserBase {
   Token advance();
   /// Makes the token before this one the current one again.
   void step_back() { --at_; }
-  bool at(std::string_view text) const {
-    const Token& token = current();
-    // Most tokens differ in the first character.
-    return (token.kind == TokenKind::Punctuation || token.kind == TokenKind::Keyword) &&
-           token.text[0] == text[0] && token.text == text;
+  bool at(Word word) const { return current().word == word.number; }
+  bool accept(Word word) {
+    if (!at(word)) return false;
+    ++at_;
+    read_ahead();
+    return true;
   }
-  bool accept(std::string_view text);
   /// The expected punctuation or keyword, or a syntax error naming it.
-  Token expect(std::string_view text, const char* where);
+  Token expect(Word word, const char* where);
   ast::Name expect_name(const char* what);
 
   Place span(const Token& token) const { return {source_.get(), token.begin, token.end}; }

@@ -80,16 +80,9 @@ Token ParserBase::advance() {
   return token;
 }
 
-bool ParserBase::accept(std::string_view text) {
-  if (!at(text)) return false;
-  ++at_;
-  read_ahead();
-  return true;
-}
-
-Token ParserBase::expect(std::string_view text, const char* where) {
-  if (!at(text)) {
-    fail(peek(), fmt::format("expected `{}` {}, found {}", text, where, describe(peek())));
+Token ParserBase::expect(Word word, const char* where) {
+  if (!at(word)) {
+    fail(peek(), fmt::format("expected `{}` {}, found {}", word.text, where, describe(peek())));
   }
   return advance();
 }

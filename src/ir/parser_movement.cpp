@@ -20,7 +20,7 @@ ast::View StatementParser::parse_view() {
   return view;
 }
 
-std::vector<ast::Axis> StatementParser::parse_axes(std::string_view end) {
+std::vector<ast::Axis> StatementParser::parse_axes(Word end) {
   std::vector<ast::Axis> axes;
   axes.reserve(kUsualCount);
   const Depth depth(*this, peek());

@@ -52,7 +52,7 @@ class StatementParser : protected ParserBase {
   void parse_assignment(ast::Kernel& kernel);
   void parse_clauses(ast::Kernel& kernel);
 
-  std::vector<ast::Axis> parse_axes(std::string_view end);
+  std::vector<ast::Axis> parse_axes(Word end);
   ast::Axis parse_axis();
   ast::SliceItem parse_slice_item();
 
