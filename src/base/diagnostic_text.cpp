@@ -67,6 +67,15 @@ std::string marked_line(const Span& span, const std::string& note, char mark) {
                      printable_line(note));
 }
 
+std::string fix_text(const Fix& fix) {
+  const std::string_view text = fix.span.source ? fix.span.source->text : std::string_view();
+  const auto begin = std::min(static_cast<size_t>(std::max(fix.span.begin, 0)), text.size());
+  const auto old = text.substr(begin, static_cast<size_t>(std::max(fix.span.end, 0)) - begin);
+  if (old.empty()) return fmt::format("insert `{}`", fix.replacement);
+  if (fix.replacement.empty()) return fmt::format("remove `{}`", old);
+  return fmt::format("replace `{}` by `{}`", old, fix.replacement);
+}
+
 std::string_view confidence_word(FixConfidence confidence) {
   switch (confidence) {
     case FixConfidence::Always:
@@ -106,8 +115,7 @@ std::string render_text(const Diagnostic& d, bool colour) {
   }
   if (!d.hint.empty()) out += fmt::format("  = hint: {}\n", printable(d.hint));
   for (const Fix& fix : d.fixes) {
-    out +=
-        fmt::format("  = {}: `{}`\n", confidence_word(fix.confidence), printable(fix.replacement));
+    out += fmt::format("  = {}: {}\n", confidence_word(fix.confidence), printable(fix_text(fix)));
   }
   return out;
 }

@@ -52,7 +52,10 @@ class ParserBase {
   Place span_from(int32_t begin) const;
 
   [[noreturn]] void fail(const Token& token, std::string message, std::string hint = {},
-                         DiagnosticKind kind = DiagnosticKind::Syntax);
+                         DiagnosticKind kind = DiagnosticKind::Syntax, std::vector<Fix> fixes = {});
+  /// What was expected instead of the current token; of an unfinished line, at its end.
+  [[noreturn]] void fail_here(std::string expected, std::string hint = {},
+                              std::vector<Fix> fixes = {});
   void report(Diagnostic diagnostic);
 
   // Expressions. A dim expression is an expression whose form the verifier restricts.
@@ -86,6 +89,8 @@ class ParserBase {
   void read_ahead() {
     for (; read_ <= at_ + kAhead; ++read_) window_[read_ % kWindow] = lexer_.next();
   }
+  Place place_behind() const;
+  bool line_is_unfinished() const;
   std::array<Token, kWindow> window_;
   size_t read_ = 0;  // how many tokens were
 

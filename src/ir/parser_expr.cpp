@@ -81,22 +81,25 @@ Token ParserBase::advance() {
 }
 
 Token ParserBase::expect(Word word, const char* where) {
-  if (!at(word)) {
-    fail(peek(), fmt::format("expected `{}` {}, found {}", word.text, where, describe(peek())));
+  if (at(word)) return advance();
+  if (word.text == "}") {  // a body may well end on another line
+    fail(peek(), fmt::format("expected `}}` {}, found {}", where, describe(peek())));
   }
-  return advance();
+  std::vector<Fix> fixes;
+  if (at_ > 0 && (word.text == ")" || word.text == "]" || word.text == ":")) {
+    fixes.push_back({place_behind(), std::string(word.text), FixConfidence::Maybe});
+  }
+  fail_here(fmt::format("expected `{}` {}", word.text, where), {}, std::move(fixes));
 }
 
 ast::Name ParserBase::expect_name(const char* what) {
   const Token& token = peek();
   if (token.kind == TokenKind::Keyword) {
-    fail(
-        token, fmt::format("expected {}, found the reserved word `{}`", what, token.text),
-        fmt::format("a reserved word used as a name stands in backquotes: `` `{}` ``", token.text));
+    fail(token, fmt::format("expected {}, found the reserved word `{}`", what, token.text),
+         backquotes_hint(token), DiagnosticKind::Syntax,
+         {{span(token), fmt::format("`{}`", token.text), FixConfidence::Maybe}});
   }
-  if (token.kind != TokenKind::Name) {
-    fail(token, fmt::format("expected {}, found {}", what, describe(token)));
-  }
+  if (token.kind != TokenKind::Name) fail_here(fmt::format("expected {}", what));
   advance();
   return {std::string(token.text), span(token)};
 }
@@ -104,6 +107,34 @@ ast::Name ParserBase::expect_name(const char* what) {
 Place ParserBase::span_from(int32_t begin) const {
   const int32_t end = at_ > 0 ? window_[(at_ - 1) % kWindow].end : begin;
   return {source_.get(), begin, std::max(begin, end)};
+}
+
+/// The place right behind the last token that was read.
+Place ParserBase::place_behind() const {
+  const int32_t end = window_[(at_ - 1) % kWindow].end;
+  return {source_.get(), end, end};
+}
+
+/// Whether the current token ends what was not finished: it stands on a later line and begins a
+/// statement, or closes a body.
+bool ParserBase::line_is_unfinished() const {
+  const Token& token = current();
+  const bool ends = token.kind == TokenKind::Keyword || token.kind == TokenKind::End || at("}");
+  if (!ends || at_ == 0) return false;
+  const auto end = static_cast<size_t>(place_behind().end);
+  const auto length = static_cast<size_t>(token.begin) - end;
+  return std::string_view(source_->text).substr(end, length).find('\n') != std::string_view::npos;
+}
+
+void ParserBase::fail_here(std::string expected, std::string hint, std::vector<Fix> fixes) {
+  const bool unfinished = line_is_unfinished();
+  report({.kind = DiagnosticKind::Syntax,
+          .message = fmt::format("{}, found {}", expected,
+                                 unfinished ? "the end of the line" : describe(peek())),
+          .span = unfinished ? place_behind() : span(peek()),
+          .hint = unfinished ? "" : std::move(hint),
+          .fixes = std::move(fixes)});
+  throw SyntaxAbort{};
 }
 
 void ParserBase::report(Diagnostic diagnostic) {
@@ -118,9 +149,12 @@ void ParserBase::report(Diagnostic diagnostic) {
 }
 
 void ParserBase::fail(const Token& token, std::string message, std::string hint,
-                      DiagnosticKind kind) {
-  report(
-      {.kind = kind, .message = std::move(message), .span = span(token), .hint = std::move(hint)});
+                      DiagnosticKind kind, std::vector<Fix> fixes) {
+  report({.kind = kind,
+          .message = std::move(message),
+          .span = span(token),
+          .hint = std::move(hint),
+          .fixes = std::move(fixes)});
   throw SyntaxAbort{};
 }
 
@@ -171,15 +205,14 @@ ast::ExprPtr ParserBase::parse_chain(ast::ExprPtr first) {
     expr->text += advance().text;
     expr->operands.push_back(parse_operators(Precedence::Sum));
   }
-  expr->span = {source_.get(), expr->operands.front()->span.begin,
-                expr->operands.back()->span.end};
+  expr->span = {source_.get(), expr->operands.front()->span.begin, expr->operands.back()->span.end};
   return finish(op, std::move(expr));
 }
 
 /// An expression of operators that bind at least as strongly as `least`.
 ast::ExprPtr ParserBase::parse_operators(Precedence least) {
-  ast::ExprPtr left = least <= Precedence::Comparison && at("not") ? parse_not(advance())
-                                                                 : parse_unary();
+  ast::ExprPtr left =
+      least <= Precedence::Comparison && at("not") ? parse_not(advance()) : parse_unary();
   while (true) {
     const Precedence precedence = precedence_of(current());
     if (precedence < least) return left;
@@ -270,12 +303,11 @@ ast::ExprPtr ParserBase::parse_primary() {
     if ((element_type_named(token.text) || token.text == "wide") && at("("))
       return parse_call(token);
     step_back();
-    fail(token, fmt::format("expected an expression, found the keyword `{}`", token.text),
-         backquotes_hint(token));
+    fail_here("expected an expression", backquotes_hint(token));
   }
   if (token.kind != TokenKind::Name) {
     if (token.kind != TokenKind::End) step_back();
-    fail(token, fmt::format("expected an expression, found {}", describe(token)));
+    fail_here("expected an expression");
   }
   if (at("(")) return parse_call(token);
   if (at("[")) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace solar::ir {
 namespace {
 
@@ -84,6 +86,16 @@ ast::Block StatementParser::parse_block(bool dims_allowed) {
   return block;
 }
 
+void StatementParser::fail_without_statement(const Token& word) {
+  const auto near = nearest_names(
+      word.text, std::vector<std::string>(kStatementWords.begin(), kStatementWords.end()));
+  std::vector<Fix> fixes;
+  if (near.size() == 1) fixes.push_back({span(word), near[0], FixConfidence::Maybe});
+  fail(word, fmt::format("expected a statement, found {}", describe(word)),
+       fmt::format("a statement starts with {}", fmt::join(kStatementWords, ", ")),
+       DiagnosticKind::Syntax, std::move(fixes));
+}
+
 ast::Statement StatementParser::parse_statement() {
   ast::Statement statement;
   statement.comments = take_comments(peek().begin);
@@ -111,9 +123,7 @@ ast::Statement StatementParser::parse_statement() {
   } else if (at("hole") || at("opaque")) {
     statement.body = parse_opaque();
   } else {
-    fail(word, fmt::format("expected a statement, found {}", describe(word)),
-         "a statement starts with dims, require, op, kernel, indexed, scatter, view, slice, let, "
-         "update, next, test, hole or opaque");
+    fail_without_statement(word);
   }
   statement.span = span_from(word.begin);
   // Comments inside a statement move in front of it.
@@ -140,7 +150,7 @@ ast::Dims StatementParser::parse_dims() {
 
 std::string StatementParser::expect_string(const char* what) {
   if (peek().kind != TokenKind::String) {
-    fail(peek(), fmt::format("expected {} in quotes, found {}", what, describe(peek())));
+    fail_here(fmt::format("expected {} in quotes", what));
   }
   return std::string(advance().text);
 }

@@ -45,6 +45,7 @@ class StatementParser : protected ParserBase {
   ast::Op parse_op();
   ast::Update parse_update();
   ast::Opaque parse_opaque();
+  [[noreturn]] void fail_without_statement(const Token& word);
 
   void parse_loops(ast::Kernel& kernel);
   void parse_lets(ast::Kernel& kernel);

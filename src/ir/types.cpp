@@ -62,6 +62,12 @@ std::optional<ElementType> element_type_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<std::string> element_type_names() {
+  std::vector<std::string> names;
+  for (const TypeFacts& f : kTypes) names.emplace_back(f.name);
+  return names;
+}
+
 std::optional<Role> role_named(std::string_view name) {
   for (size_t i = 0; i + 1 < kRoles.size(); ++i) {  // `value` is not written
     if (kRoles[i] == name) return static_cast<Role>(i);

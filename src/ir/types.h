@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace solar::ir {
 
@@ -41,6 +43,7 @@ const StorageFormat* storage_named(std::string_view name);
 std::string_view name(ElementType type);
 std::string_view name(Role role);
 std::optional<ElementType> element_type_named(std::string_view name);
+std::vector<std::string> element_type_names();
 std::optional<Role> role_named(std::string_view name);
 
 bool is_float(ElementType type);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/printer.h"
+#include "ir/printer_text.h"
 #include "ir/verify/nest.h"
 
 namespace solar::ir {
@@ -86,7 +87,8 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
   if (!binding->tensor) {
     if (binding->literal) {
       error(DiagnosticKind::RankMismatch, read.span,
-            fmt::format("`{}` is a scalar, it has no axes", read.text), "read it by its bare name");
+            fmt::format("`{}` is a scalar, it has no axes", read.text), "read it by its bare name",
+            {}, replace(read.span, name_text(read.text)));
     }
     return std::nullopt;
   }
@@ -143,6 +145,8 @@ void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimVa
   if (!involved) return;  // depends on data: checked when run
   const auto exact = prover.enumerate(value, kMaxEnumerated);
   const std::string subscript = to_text(at);
+  const std::string guard =
+      fmt::format("0 <= {} < {}", subscript, context_.source_text(env_, extent));
   const std::vector<Label> labels = {{tensor.span, "defined here"}};
   const std::string axis_text =
       fmt::format("axis {} of `{}` has extent {}", axis, tensor.name, context_.text(extent));
@@ -150,7 +154,7 @@ void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimVa
     error(DiagnosticKind::SubscriptRange, at.span,
           fmt::format("`{}` may leave its axis: it is in [{}, {}], {}", subscript, range.low,
                       range.high, axis_text),
-          fmt::format("guard it: `where 0 <= {} < {}`", subscript, extent.value), labels);
+          fmt::format("guard it: `where {}`", guard), labels, add_guard(at, guard));
     return;
   }
   if (exact->interval.low > exact->interval.high) return;  // no point is reached
@@ -162,7 +166,23 @@ void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimVa
         fmt::format("`{}` reaches {}{}, but {}", subscript,
                     high ? exact->interval.high : exact->interval.low,
                     where.empty() ? "" : fmt::format(" (at {})", where), axis_text),
-        fmt::format("guard it: `where 0 <= {} < {}`", subscript, extent.value), labels);
+        involved->empty() ? "it is the same at every point: change it, or the dims it comes from"
+                          : fmt::format("guard it: `where {}`", guard),
+        labels, involved->empty() ? Fixes{} : add_guard(at, guard));
+}
+
+Fixes Nest::make_indexed() const {
+  return change_word_before(source_.outputs.front().name.span, "kernel", "indexed");
+}
+
+Fixes Nest::add_guard(const ast::Expr& at, const std::string& guard) const {
+  // Of what the target, a `let` or another guard reads, a guard may come too late.
+  const bool in_value = restricted_ == nullptr && at.span.begin > source_.assign_span.end;
+  if (!in_value) return {};
+  if (!source_.guards.empty()) return insert_after(source_.guards.back()->span, ", " + guard);
+  const Place target = source_.targets.front().span;
+  return {{Place{target.source, target.begin, target.begin}, fmt::format("where {}   ", guard),
+           FixConfidence::Maybe}};
 }
 
 }  // namespace solar::ir

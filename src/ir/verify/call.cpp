@@ -348,7 +348,8 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Place span
     const auto near = nearest_names(call.function.text, known);
     error(env, DiagnosticKind::UnknownName, call.function.span,
           fmt::format("no function is called `{}`", call.function.text),
-          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
+          rename(call.function.text, call.function.span, near));
     return give_up();
   }
   const ast::Function& function = *found->second;

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "ir/lexer.h"
-#include "ir/printer_text.h"
 
 namespace solar::ir {
 namespace {
@@ -18,25 +17,10 @@ bool same_place(const Diagnostic& a, const Diagnostic& b) {
          a.message == b.message;
 }
 
-/// Where the name itself stands in a read, with its backquotes.
-std::optional<Place> place_of(const std::string& name, Place read) {
-  if (!read.source) return std::nullopt;
-  const std::string& text = read.source->text;
-  size_t begin = text.find(name, static_cast<size_t>(read.begin));
-  if (begin == std::string::npos) return std::nullopt;
-  size_t end = begin + name.size();
-  if (end > static_cast<size_t>(read.end)) return std::nullopt;
-  if (begin > 0 && end < text.size() && text[begin - 1] == '`' && text[end] == '`') {
-    --begin;
-    ++end;
-  }
-  return Place{read.source, static_cast<int32_t>(begin), static_cast<int32_t>(end)};
-}
-
 }  // namespace
 
 void Context::error(const Environment& env, DiagnosticKind kind, Place span, std::string message,
-                    std::string hint, std::vector<Label> labels, std::vector<Fix> fixes) {
+                    std::string hint, std::vector<Label> labels, Fixes fixes) {
   for (const Environment* at = &env; at->caller != nullptr; at = at->caller) {
     labels.push_back({at->call_site, "in this call"});
   }
@@ -61,6 +45,10 @@ bool Context::equal(const DimValue& a, const DimValue& b, Place span) {
   if (a.value != b.value) return false;
   if (!(a.expr == b.expr)) equations.push_back({a.expr, b.expr, span});
   return true;
+}
+
+std::string Context::source_text(const Environment& env, const DimValue& value) const {
+  return env.caller == nullptr ? table.text(value.expr) : fmt::format("{}", value.value);
 }
 
 std::string Context::text(const DimValue& value) const {
@@ -176,14 +164,8 @@ const Binding* Context::find_tensor(const Environment& env, const std::string& n
   } else {
     hint = "a tensor is defined before it is used";
   }
-  std::vector<Fix> fixes;
-  if (near.size() == 1 && !env.dims.contains(name)) {
-    if (const auto place = place_of(name, span)) {
-      fixes.push_back({*place, name_text(near[0]), FixConfidence::Maybe});
-    }
-  }
   error(env, DiagnosticKind::UnknownName, span, fmt::format("no tensor is called `{}`", name),
-        std::move(hint), {}, std::move(fixes));
+        std::move(hint), {}, env.dims.contains(name) ? Fixes{} : rename(name, span, near));
   return nullptr;
 }
 

@@ -17,6 +17,7 @@
 #include "ir/core.h"
 #include "ir/dim_expr.h"
 #include "ir/verify/elaborate.h"
+#include "ir/verify/fixes.h"
 
 namespace solar::ir {
 
@@ -87,7 +88,7 @@ class Context {
   int64_t inlined = 0;         // calls, against functions that multiply
 
   void error(const Environment& env, DiagnosticKind kind, Place span, std::string message,
-             std::string hint = {}, std::vector<Label> labels = {}, std::vector<Fix> fixes = {});
+             std::string hint = {}, std::vector<Label> labels = {}, Fixes fixes = {});
 
   /// Whether to look for names like an unknown one. Not after many errors: a search each would cost
   /// more than all else.
@@ -98,6 +99,8 @@ class Context {
 
   DimValue constant(int64_t value) { return {value, table.constant(value)}; }
   std::string text(const DimValue& value) const;  // `H*D` or `H*D = 64`
+  /// As it can be written in the body: the dims of the program are not known in its functions.
+  std::string source_text(const Environment& env, const DimValue& value) const;
 
   // Dim expressions (dims.cpp). Reports and returns nothing on a wrong one.
   std::optional<DimValue> eval_dim(const Environment& env, const ast::Expr& expr);

@@ -56,7 +56,8 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
       error(env, DiagnosticKind::UnknownName, expr.span,
             fmt::format("no dim is called `{}`", expr.text),
             near.empty() ? "define it with `dims` at the start of the body"
-                         : fmt::format("did you mean {}?", quoted_choices(near)));
+                         : fmt::format("did you mean {}?", quoted_choices(near)),
+            {}, rename(expr.text, expr.span, near));
       return std::nullopt;
     }
     case ast::ExprKind::Unary: {
@@ -213,7 +214,9 @@ std::optional<ElementType> Context::eval_element(const Environment& env,
   if (!type) {
     error(env, DiagnosticKind::UnknownName, element.span,
           fmt::format("no element type is called `{}`", element.name),
-          "f64 f32 f16 bf16 f8e4m3 f8e5m2 f4e2m1 i64 i32 i16 i8 i4 u8 bool, or a type parameter");
+          "f64 f32 f16 bf16 f8e4m3 f8e5m2 f4e2m1 i64 i32 i16 i8 i4 u8 bool, or a type parameter",
+          {},
+          rename(element.name, element.span, nearest_names(element.name, element_type_names())));
     return std::nullopt;
   }
   return element.wide ? wide(*type) : *type;

@@ -190,7 +190,7 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
     error(DiagnosticKind::IndexForm, expr.span,
           fmt::format("`{}` is a tensor, a subscript of a `kernel` must not depend on data",
                       expr.text),
-          "use an `indexed` block");
+          "use an `indexed` block", {}, make_indexed());
     return std::nullopt;
   }
   std::vector<std::string> known;
@@ -200,7 +200,8 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
   const auto near = nearest_names(expr.text, known);
   error(DiagnosticKind::UnknownName, expr.span,
         fmt::format("no loop variable or dim is called `{}`", expr.text),
-        near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+        near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
+        rename(expr.text, expr.span, near));
   return std::nullopt;
 }
 
@@ -327,7 +328,8 @@ std::optional<Linear> Nest::index_binary(const ast::Expr& expr) {
   }
   error(DiagnosticKind::IndexForm, expr.span,
         fmt::format("`{}` may not stand in an index expression", expr.text),
-        expr.text == "/" ? "write `//` for the quotient rounded down" : "");
+        expr.text == "/" ? "write `//` for the quotient rounded down" : "", {},
+        expr.text == "/" ? change_operator(expr, "//") : Fixes{});
   return std::nullopt;
 }
 
@@ -373,7 +375,7 @@ std::optional<Linear> Nest::index_read(const ast::Expr& expr) {
   if (!source_.indexed) {
     error(DiagnosticKind::IndexForm, expr.span,
           fmt::format("a subscript of a `kernel` must not depend on the data of `{}`", expr.text),
-          "use an `indexed` block");
+          "use an `indexed` block", {}, make_indexed());
     return std::nullopt;
   }
   const auto at = access(expr);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/printer_text.h"
 #include "ir/verify/nest.h"
 
 namespace solar::ir {
@@ -43,8 +44,9 @@ class KernelChecker {
   }
 
  private:
-  void error(DiagnosticKind kind, Place span, std::string message, std::string hint = {}) {
-    context_.error(env_, kind, span, std::move(message), std::move(hint));
+  void error(DiagnosticKind kind, Place span, std::string message, std::string hint = {},
+             Fixes fixes = {}) {
+    context_.error(env_, kind, span, std::move(message), std::move(hint), {}, std::move(fixes));
   }
 
   void poison() {
@@ -74,7 +76,8 @@ class KernelChecker {
         error(DiagnosticKind::TargetForm, source_.targets[i].tensor.span,
               fmt::format("the kernel declares `{}` but assigns `{}`", source_.outputs[i].name.text,
                           source_.targets[i].tensor.text),
-              "a kernel assigns the tensor that it declares");
+              "a kernel assigns the tensor that it declares",
+              replace(source_.targets[i].tensor.span, name_text(source_.outputs[i].name.text)));
         return false;
       }
     }
@@ -90,7 +93,8 @@ class KernelChecker {
     if (shapes_.size() == 2 && shapes_[1].type != ElementType::I64) {
       error(DiagnosticKind::TypeMismatch, source_.outputs[1].type.span,
             fmt::format("the index of an arg reduction is i64, found {}", name(shapes_[1].type)),
-            "declare it i64, and convert in another kernel");
+            "declare it i64, and convert in another kernel",
+            replace(source_.outputs[1].type.element.span, "i64"));
       return false;
     }
     return true;
@@ -193,7 +197,8 @@ class KernelChecker {
       if (is_target(i)) continue;
       error(DiagnosticKind::NotAReduction, source_.assign_span,
             fmt::format("loop `{}` is missing from the target of `=`", kernel_.loops[i].name),
-            "reduce with +=, max=, ..., or add it to the target");
+            "reduce with +=, max=, ..., or add it to the target",
+            replace(source_.assign_span, shapes_[0].type == ElementType::Bool ? "or=" : "+="));
       return;
     }
   }
@@ -226,7 +231,9 @@ class KernelChecker {
               "store every step, then read the last with a slice");
       } else if (!source_.init) {
         error(DiagnosticKind::OrderedLoop, place, "an ordered loop needs `init`",
-              "`init` is the value of `prev` at the first step");
+              "`init` is the value of `prev` at the first step",
+              insert_after(source_.values.back()->span,
+                           shapes_[0].type == ElementType::Bool ? " init false" : " init 0"));
       }
     }
     ordered_ = ordered >= 0;
@@ -274,7 +281,11 @@ class KernelChecker {
               : fmt::format("some element of `{}` may be reached by no point, and `{}` gives "
                             "it no value",
                             source_.outputs[0].name.text, source_.assign),
-          "add `else VALUE`");
+          "add `else VALUE`",
+          r == Reduction::None
+              ? insert_after(source_.values.back()->span,
+                             shapes_[0].type == ElementType::Bool ? " else false" : " else 0")
+              : Fixes{});
   }
 
   bool ragged() const {

@@ -109,7 +109,8 @@ bool Nest::add_ragged_ranges() {
       error(DiagnosticKind::RaggedLoop, loop.name.span,
             source_.indexed ? "an ordered loop cannot run over a range of its own"
                             : "a loop of a `kernel` cannot run over a range of its own",
-            source_.indexed ? "leave `seq` out" : "use an `indexed` block, or a guard");
+            source_.indexed ? "leave `seq` out" : "use an `indexed` block, or a guard", {},
+            source_.indexed ? Fixes{} : make_indexed());
       ok = false;
       continue;
     }

@@ -48,6 +48,9 @@ class Nest {
   bool reads_tensor(const ast::Expr& expr) const;
   std::optional<Linear> index(const ast::Expr& expr);
   /// The extent of the loop or repeat whose plain variable `value` is, or null.
+  /// What makes a `kernel` an `indexed` one.
+  Fixes make_indexed() const;
+  Fixes add_guard(const ast::Expr& at, const std::string& guard) const;
   const DimValue* plain_extent(const Linear& value) const;
   /// A comparison chain of index expressions as guards; nothing (after an error) if it is none.
   std::optional<std::vector<Guard>> conditions(const ast::Expr& chain);
@@ -77,7 +80,7 @@ class Nest {
   Context& context() { return context_; }
   Environment& env() { return env_; }
   void error(DiagnosticKind kind, Place span, std::string message, std::string hint = {},
-             std::vector<Label> labels = {}, std::vector<Fix> fixes = {}) {
+             std::vector<Label> labels = {}, Fixes fixes = {}) {
     context_.error(env_, kind, span, std::move(message), std::move(hint), std::move(labels),
                    std::move(fixes));
   }

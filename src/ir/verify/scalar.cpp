@@ -83,7 +83,7 @@ int32_t Nest::value(const ast::Expr& expr, ElementType type, const char* what) {
   if (found == type) return result->node;
   error(DiagnosticKind::TypeMismatch, expr.span,
         fmt::format("{} is {}, but the tensor is {}", what, name(found), name(type)),
-        fmt::format("convert it: `{}(...)`", name(type)));
+        fmt::format("convert it: `{}(...)`", name(type)), {}, wrap(expr.span, name(type)));
   return -1;
 }
 
@@ -192,7 +192,8 @@ std::optional<Scalar> Nest::scalar_name(const ast::Expr& expr) {
     }
     error(DiagnosticKind::UnknownName, expr.span,
           fmt::format("no loop variable, dim or tensor is called `{}`", expr.text),
-          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
+          rename(expr.text, expr.span, near));
     return std::nullopt;
   }
   if (at->second.literal) {
@@ -247,7 +248,8 @@ bool Nest::unify(const ast::Expr& at, Scalar& a, Scalar& b) {
   error(DiagnosticKind::TypeMismatch, at.span,
         fmt::format("the operands have different types: {} and {}", name(type_of(a)),
                     name(type_of(b))),
-        fmt::format("convert one: `{}(...)`; there is no implicit conversion", name(type_of(a))));
+        fmt::format("convert one: `{}(...)`; there is no implicit conversion", name(type_of(a))),
+        {}, at.operands.size() == 2 ? wrap(at.operands[1]->span, name(type_of(a))) : Fixes{});
   return false;
 }
 
@@ -276,13 +278,13 @@ std::optional<Scalar> Nest::scalar_binary(const ast::Expr& expr) {
   if (op == "/" && !is_float(type)) {
     error(DiagnosticKind::TypeMismatch, expr.span,
           fmt::format("`/` needs floats, found {}", name(type)),
-          "write `//` for the quotient rounded down");
+          "write `//` for the quotient rounded down", {}, change_operator(expr, "//"));
     return std::nullopt;
   }
   if ((op == "//" || op == "%") && !is_integer(type)) {
     error(DiagnosticKind::TypeMismatch, expr.span,
           fmt::format("`{}` needs integers, found {}", op, name(type)),
-          "write `/`, or floor(a / b)");
+          "write `/`, or floor(a / b)", {}, op == "//" ? change_operator(expr, "/") : Fixes{});
     return std::nullopt;
   }
   const ScalarOp code = op == "+"     ? ScalarOp::Add

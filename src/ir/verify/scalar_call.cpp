@@ -173,7 +173,8 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
     const auto near = nearest_names(expr.text, scalar_function_names());
     error(DiagnosticKind::UnknownName, expr.span,
           fmt::format("no scalar function is called `{}`", expr.text),
-          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)));
+          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
+          rename(expr.text, expr.span, near));
     return std::nullopt;
   }
   const bool folds = function->op == ScalarOp::Min || function->op == ScalarOp::Max;

@@ -234,22 +234,23 @@ class Verifier {
     return false;
   }
 
-  std::string hint_for(const std::string& output) const {
+  void output_is_missing(const ast::Name& output) {
     std::vector<std::string> known;
     for (const auto& [name, binding] : env_.tensors) known.push_back(name);
     std::sort(known.begin(), known.end());
-    const auto near = nearest_names(output, known);
-    return near.empty() ? "an output is a tensor that the body defines"
-                        : fmt::format("did you mean {}?", quoted_choices(near));
+    const auto near = nearest_names(output.text, known);
+    context_.error(env_, DiagnosticKind::OutputMissing, output.span,
+                   fmt::format("the output `{}` is never defined", output.text),
+                   near.empty() ? "an output is a tensor that the body defines"
+                                : fmt::format("did you mean {}?", quoted_choices(near)),
+                   {}, rename(output.text, output.span, near));
   }
 
   void add_outputs(const ast::Program& program) {
     for (const ast::Name& output : program.outputs) {
       const auto at = env_.tensors.find(output.text);
       if (at == env_.tensors.end()) {
-        context_.error(env_, DiagnosticKind::OutputMissing, output.span,
-                       fmt::format("the output `{}` is never defined", output.text),
-                       hint_for(output.text));
+        output_is_missing(output);
       } else if (at->second.tensor) {
         context_.program.outputs.push_back(*at->second.tensor);
         context_.program.output_names.push_back(output.text);

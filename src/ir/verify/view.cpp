@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/printer_text.h"
 #include "ir/verify/context.h"
 
 namespace solar::ir {
@@ -240,7 +241,8 @@ class ViewChecker {
           context_.error(env_, DiagnosticKind::ShapeMismatch, part.span,
                          fmt::format("axis `{}` has extent {} on the left and {} on the right",
                                      part.name, context_.text(known), context_.text(*extent)),
-                         "leave the extent out on the right");
+                         "leave the extent out on the right", {},
+                         replace(part.span, name_text(part.name)));
           return -1;
         }
       }
