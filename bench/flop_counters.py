@@ -3,7 +3,8 @@
     python bench/flop_counters.py FOLDER... [--out FILE] [--run RUN]
 
 Needs torch, and fvcore, ptflops, calflops and thop as far as they are to be compared. A result is plausible if the
-tool ends without an error and counts more than 0. Models and inputs are at full size, in eval mode, on meta tensors.
+tool ends without an error and counts more than 0, and at least half but less than twice the contractions where there
+are any (by FlopCounterMode; in the tool's unit, MACs or FLOPs). Full size, eval mode, meta tensors.
 Each problem has a process of its own; a line per problem is appended to FILE, and those already there are kept.
 
 With `--run`, the folder of a `solar suite` run over the same folders: its coverage is a row of the table, and its MACs
@@ -106,6 +107,8 @@ TOOLS: dict[str, tuple[str, Callable[[torch.nn.Module, list[Any]], float]]] = { 
     "thop": ("thop", thop),
 }
 
+COUNT_FLOPS = {"FlopCounterMode", "calflops"}  # the others count MACs
+
 
 def count(path: Path, tool: str, answer: Any) -> None:
     """In a process of its own: tools patch modules, and some problems end them."""
@@ -134,6 +137,16 @@ def natural_order(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", path.name)]
 
 
+def is_plausible(tool: str, tools: dict[str, Count]) -> bool:
+    count, flops = tools.get(tool), tools.get("FlopCounterMode")
+    if not isinstance(count, int) or count <= 0:
+        return False
+    if not isinstance(flops, int) or flops == 0:
+        return True
+    contractions = flops if tool in COUNT_FLOPS else flops / 2
+    return contractions / 2 <= count < contractions * 2
+
+
 def level(name: str) -> str:
     return str(Path(name).parent)
 
@@ -149,7 +162,7 @@ def table(counts: dict[str, dict[str, Count]], run: dict[str, dict[str, Any]] | 
     rows = {}
     for tool in TOOLS:
         if any(tool in tools for tools in counts.values()):
-            rows[tool] = {name for name, tools in counts.items() if isinstance(c := tools.get(tool), int) and c > 0}
+            rows[tool] = {name for name, tools in counts.items() if is_plausible(tool, tools)}
     if run is not None:
         rows["solar, counted"] = {name for name in counts if "macs" in run.get(name, {})}
         rows["solar, validated"] = {name for name in counts if run.get(name, {}).get("status") == "passed"}

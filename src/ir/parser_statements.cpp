@@ -33,6 +33,15 @@ std::vector<std::string> StatementParser::take_comments(int32_t before) {
   return taken;
 }
 
+/// The end of the line on which a statement ends at `end`, if nothing but a comment follows it
+/// there.
+int32_t StatementParser::end_of_line(int32_t end) const {
+  const std::string_view rest = std::string_view(source_->text).substr(static_cast<size_t>(end));
+  const size_t next = rest.find_first_not_of(" \t");
+  if (next == std::string_view::npos || rest[next] != '#') return end;
+  return end + static_cast<int32_t>(std::min(rest.find('\n', next), rest.size()));
+}
+
 bool StatementParser::at_statement() const { return starts_statement(peek()); }
 
 /// Skips the rest of a broken statement: to the next statement's keyword or the brace that closes
@@ -126,8 +135,8 @@ ast::Statement StatementParser::parse_statement() {
     fail_without_statement(word);
   }
   statement.span = span_from(word.begin);
-  // Comments inside a statement move in front of it.
-  for (std::string& comment : take_comments(statement.span.end)) {
+  // Comments inside a statement, or behind it on its last line, move in front of it.
+  for (std::string& comment : take_comments(end_of_line(statement.span.end))) {
     statement.comments.push_back(std::move(comment));
   }
   return statement;

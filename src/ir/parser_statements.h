@@ -40,6 +40,7 @@ class StatementParser : protected ParserBase {
  private:
   bool at_statement() const;
   void skip_statement(int32_t begin);
+  int32_t end_of_line(int32_t end) const;
   ast::Statement parse_statement();
   ast::Dims parse_dims();
   ast::Op parse_op();

@@ -86,6 +86,10 @@ TEST(Printer, AShortGroupIsOneLine) {
   const std::string commented =
       formatted("program p() -> (y) { op \"a\" { # why\n let y = f(x) } }");
   EXPECT_NE(commented.find("op \"a\" {\n    # why\n"), std::string::npos) << commented;
+  const std::string behind =
+      formatted("program p() -> (y) { let z = f(x)  # of z\n let y = f(z) # of y\n }");
+  EXPECT_NE(behind.find("  # of z\n  let z = f(x)\n  # of y\n  let y = f(z)\n}"), std::string::npos)
+      << behind;
   const std::string nested =
       formatted("program p() -> (y) { op \"a\" { op \"b\" { let y = f(x) } } }");
   EXPECT_NE(nested.find("op \"a\" {\n    op \"b\" { let y = f(x) }\n  }\n"), std::string::npos)
