@@ -158,6 +158,7 @@ struct Call {
   Name function = {};
   std::vector<Argument> arguments = {};
   std::vector<Attribute> attributes = {};
+  std::optional<std::string> module = {};  // what `*` is in the module paths of the function
 };
 
 struct Dims {

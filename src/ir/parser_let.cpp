@@ -155,6 +155,7 @@ ast::Call StatementParser::parse_call_statement() {
     }
   }
   expect(")", "after the arguments");
+  if (accept("module")) call.module = expect_string("the module path");
   return call;
 }
 

@@ -228,8 +228,8 @@ class Printer {
     const bool word = call.function.text == "stack" || call.function.text == "unique";
     const std::string head = fmt::format("let {} = {}(", call.tuple ? "(" + results + ")" : results,
                                          word ? call.function.text : name_text(call.function.text));
-    const std::string tail =
-        (attributes.empty() ? "" : (items.empty() ? "; " : "; ") + attributes) + ")";
+    std::string tail = (attributes.empty() ? "" : "; " + attributes) + ")";
+    if (call.module) tail += fmt::format(" module \"{}\"", *call.module);
     wrapped(indent, head, items, tail);
   }
 

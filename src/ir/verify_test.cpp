@@ -249,6 +249,25 @@ TEST(Verify, IntegersTooLargeAreRefused) {
   }
 }
 
+TEST(Verify, ACallGivesTheModuleOfItsOperators) {
+  const auto program = verified(R"(
+fn half(x: f32[]) -> (y) { op "relu" module "*.act" { let y = relu(x) } }
+fn layer(x: f32[]) -> (y) {
+  op "neg" module "*" { let a = neg(x) }
+  let b = half(a) module "*.first"
+  let c = half(b)
+  op "exp" module "head" { let y = exp(c) }
+}
+program p(input x: f32[]) -> (z) {
+  let y = layer(x) module "layers.3"
+  let z = layer(y)
+})");
+  std::vector<std::string> modules;
+  for (const Group& group : program->groups) modules.push_back(group.module);
+  EXPECT_EQ(modules, (std::vector<std::string>{"layers.3", "layers.3.first.act", "layers.3.act",
+                                               "head", "", "first.act", "act", "head"}));
+}
+
 TEST(Verify, ALongStepReadsOneElement) {
   const auto program =
       verified("program p(input x: f32[4]) -> (y) { slice y = x[1:4:9223372036854775807] }");

@@ -379,6 +379,8 @@ class Reader(ExpressionReader):
                 attributes[name] = self.expression()
                 self.accept(",")
         self.expect(")")
+        if self.accept("module"):
+            self.string()
         return Apply((start, self.end), results, function, function_at, tuple(arguments), attributes)
 
     def opaque(self, start: int, hole: bool) -> Opaque:

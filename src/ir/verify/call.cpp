@@ -375,6 +375,7 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Place span
   inner.call_site = span;
   inner.call_chain =
       env.call_chain.empty() ? call.function.text : env.call_chain + "." + call.function.text;
+  inner.module = call.module ? module_path(env, *call.module) : env.module;
   if (!CallBinder(*this, env, call, function, span).bind(inner)) return give_up();
   inner.prefix = full_name(env, call.results.front().text) + ".";
   for (size_t i = 0; i < call.results.size(); ++i) {

@@ -69,6 +69,7 @@ struct Environment {
   std::map<std::string, std::string> renamed = {};  // results: the caller's names for them
   std::string prefix = {};
   std::string call_chain = {};
+  std::string module = {};  // of the call: what `*` is in module paths
   const Environment* caller = nullptr;
   Place call_site = {};
 };
@@ -144,6 +145,9 @@ class Context {
   bool elaborate_builtin(Environment& env, const ast::Call& call, Place span);
   void elaborate_update(Environment& env, const ast::Update& update);
   void elaborate_opaque(Environment& env, const ast::Opaque& opaque, Place span);
+
+  /// A module path as it is in the program: in a function `*` is the module of the call.
+  static std::string module_path(const Environment& env, const std::string& path);
 
   /// False, after an error, if the name is already defined in this body.
   bool name_is_free(const Environment& env, const ast::Name& name);

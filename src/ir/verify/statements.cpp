@@ -11,7 +11,7 @@ Group group_of(Context& context, Environment& env, const ast::Op& op) {
   Group made;
   made.op = op.name;
   made.at = op.at.value_or("");
-  made.module = op.module.value_or("");
+  made.module = Context::module_path(env, op.module.value_or(""));
   if (!op.nominal) return made;
   if (const auto nominal = context.eval_dim(env, *op.nominal)) made.nominal = nominal->value;
   if (made.nominal && *made.nominal < 0) {
@@ -23,6 +23,19 @@ Group group_of(Context& context, Environment& env, const ast::Op& op) {
 }
 
 }  // namespace
+
+std::string Context::module_path(const Environment& env, const std::string& path) {
+  if (env.caller == nullptr) return path;
+  std::string out;
+  for (const char c : path) {
+    if (c == '*') {
+      out += env.module;
+    } else if (c != '.' || !out.empty()) {  // a call without a module leaves no empty step
+      out += c;
+    }
+  }
+  return out;
+}
 
 void Context::elaborate_block(Environment& env, const ast::Block& block) {
   for (const ast::Statement& statement : block.statements) elaborate_statement(env, statement);
