@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/apply_fixes.h"
 #include "base/diagnostic_json.h"
 #include "base/diagnostic_text.h"
 #include "ir/mutation_test_util.h"
@@ -32,7 +33,11 @@ TEST(Fuzz, MutatedTextsEndWithAResultOrDiagnostics) {
     }
     SCOPED_TRACE("round " + std::to_string(round) + " from " + text.name);
     const auto file = parse_text("mutated.alir", mutated);
+    const auto streamed = verify_text(mutated, {}, "mutated.alir");
+    (void)apply_fixes({"mutated.alir", mutated}, streamed ? Diagnostics{} : streamed.error(), true);
     if (!file) {
+      ASSERT_FALSE(streamed);
+      ASSERT_EQ(render_text(streamed.error()), render_text(file.error()));
       ASSERT_FALSE(file.error().empty());
       ASSERT_FALSE(render_text(file.error()).empty());
       ASSERT_FALSE(to_json(file.error())
@@ -46,7 +51,9 @@ TEST(Fuzz, MutatedTextsEndWithAResultOrDiagnostics) {
     ASSERT_TRUE(again) << printed << render_text(again.error());
     ASSERT_EQ(print(*again), printed);
     const auto program = verify(*file);
+    ASSERT_EQ(streamed.has_value(), program.has_value());
     if (!program) {
+      ASSERT_EQ(render_text(streamed.error()), render_text(program.error()));
       ASSERT_FALSE(program.error().empty());
       for (const Diagnostic& d : program.error()) ASSERT_FALSE(render_text(d).empty());
       const auto same = verify(*again);

@@ -12,7 +12,8 @@ constexpr size_t kMaxText = size_t{1} << 30;  // offsets are 32 bit
 /// Files, programs, functions.
 class Parser : StatementParser {
  public:
-  explicit Parser(std::shared_ptr<const Source> source) : StatementParser(std::move(source)) {}
+  Parser(std::shared_ptr<const Source> source, StatementSink* sink)
+      : StatementParser(std::move(source)), sink_(sink) {}
 
   Result<ast::File> run() {
     ast::File file;
@@ -45,7 +46,7 @@ class Parser : StatementParser {
       fail(peek(), fmt::format("expected `program` or `fn`, found {}", describe(peek())));
     }
     const Token& word = peek();
-    ast::Program program = parse_program();
+    ast::Program program = parse_program(file);
     program.comments = std::move(comments);
     if (file.program) {
       report({.kind = DiagnosticKind::DuplicateName,
@@ -58,7 +59,7 @@ class Parser : StatementParser {
     file.program = std::move(program);
   }
 
-  ast::Program parse_program() {
+  ast::Program parse_program(const ast::File& file) {
     ast::Program program;
     const int32_t begin = advance().begin;
     program.name = expect_name("the program's name");
@@ -69,7 +70,9 @@ class Parser : StatementParser {
     }
     expect(")", "after the program's tensors");
     program.outputs = parse_results();
-    program.block = parse_block(true);
+    StatementSink* sink = file.program ? nullptr : sink_;
+    if (sink != nullptr) sink->begin(file, program);
+    program.block = parse_block(true, sink);
     program.span = span_from(begin);
     return program;
   }
@@ -136,17 +139,19 @@ class Parser : StatementParser {
     expect(")", "after the outputs");
     return results;
   }
+
+  StatementSink* sink_;
 };
 
 }  // namespace
 
-Result<ast::File> parse(std::shared_ptr<const Source> source) {
+Result<ast::File> parse(std::shared_ptr<const Source> source, StatementSink* sink) {
   if (source->text.size() > kMaxText) {
     return Diagnostic{.kind = DiagnosticKind::Syntax,
                       .message = fmt::format("`{}` has {} bytes, more than 2^30", source->name,
                                              source->text.size())};
   }
-  return Parser(std::move(source)).run();
+  return Parser(std::move(source), sink).run();
 }
 
 Result<ast::File> parse_text(std::string name, std::string text) {

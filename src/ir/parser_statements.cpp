@@ -71,7 +71,7 @@ void StatementParser::skip_statement(int32_t begin) {
   }
 }
 
-ast::Block StatementParser::parse_block(bool dims_allowed) {
+ast::Block StatementParser::parse_block(bool dims_allowed, StatementSink* sink) {
   ast::Block block;
   const Depth depth(*this, peek());
   expect("{", "before the body");
@@ -85,7 +85,12 @@ ast::Block StatementParser::parse_block(bool dims_allowed) {
     }
     dims_allowed = dims_allowed && (at("dims") || at("require"));
     try {
-      block.statements.push_back(parse_statement());
+      ast::Statement statement = parse_statement();
+      if (sink == nullptr) {
+        block.statements.push_back(std::move(statement));
+      } else if (errors_.empty()) {
+        sink->take(statement);
+      }
     } catch (const SyntaxAbort&) {
       skip_statement(begin);
     }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/parser.h"
 #include "ir/parser_base.h"
 
 namespace solar::ir {
@@ -20,8 +21,9 @@ class StatementParser : protected ParserBase {
   ast::ElementRef parse_element();
 
   // parser_statements.cpp
-  /// `dims_allowed`: the body of a program or function, not of a group.
-  ast::Block parse_block(bool dims_allowed);
+  /// `dims_allowed`: the body of a program or function, not of a group. Its statements go into the
+  /// sink if there is one.
+  ast::Block parse_block(bool dims_allowed, StatementSink* sink = nullptr);
   std::vector<std::string> take_comments(int32_t before);
   std::string expect_string(const char* what);
 

@@ -19,11 +19,7 @@ struct VerifyOptions {
 /// The functions of the prelude are in scope; a function of the file with the same name hides it.
 Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& options = {});
 
-/// The same for a file that nobody needs any more: its statements are freed one by one, so that a
-/// large program is never in memory in both forms.
-Result<VerifiedProgram> verify(ast::File&& file, const VerifyOptions& options = {});
-
-/// Parses and verifies a text in memory.
+/// Parses and verifies a text in memory, statement by statement.
 Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options = {},
                                     const std::string& name = "<text>");
 

@@ -50,6 +50,20 @@ TEST(Verify, AFixReplacesTheNameAloneAndQuotesReservedWords) {
             std::string::npos);
 }
 
+TEST(Verify, FunctionsMayStandBehindTheProgramThatCallsThem) {
+  const auto program = verified(R"(
+fn once(x: f32[]) -> (y) { let y = twice(x) }
+program p(input x: f32[]) -> (y) { let a = once(x) let y = twice(a) }
+fn twice(x: f32[]) -> (y) { kernel y: f32[] { y[] = 2 * x } }
+)");
+  EXPECT_EQ(program->statements.size(), 2u);
+}
+
+TEST(Verify, ARequireMayNameDimsBehindIt) {
+  EXPECT_TRUE(verify_text(
+      "program p(input x: f32[N]) -> (x) { dims N = 4 require M == 8 dims M = 2 * N }"));
+}
+
 TEST(Verify, FreeDimsCanBeBound) {
   EXPECT_EQ(verified(kPool)->tensors.back().shape, (std::vector<int64_t>{2, 4}));
   const auto program = verified(kPool, {.bindings = {{"W", 21}, {"N", 5}}});

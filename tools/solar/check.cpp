@@ -71,9 +71,11 @@ int compare(const std::vector<Verified>& verified, const Check& check,
 }
 
 /// Says what holds only for the sizes that the dims have.
-Diagnostics rebind(const std::string& path, const ir::ast::File& file,
+Diagnostics rebind(const std::string& path, const std::string& text,
                    const ir::VerifyOptions& options) {
-  const auto rebindings = ir::rebind(file, options);
+  const auto file = ir::parse_text(path, text);
+  if (!file) return file.error();
+  const auto rebindings = ir::rebind(*file, options);
   if (!rebindings) return rebindings.error();
   Diagnostics found = ir::coincidences(*rebindings);
   if (found.empty()) {
@@ -92,20 +94,18 @@ int check_files(Check& check) {
   Diagnostics problems;
   for (const std::string& path : check.paths) {
     const ir::VerifyOptions options = {check.options.analyze.bindings};
-    auto text = read_file(path);
-    auto file = text ? ir::parse_text(path, *text) : Result<ir::ast::File>(text.error());
-    auto program = !file          ? Result<ir::VerifiedProgram>(file.error())
-                   : check.rebind ? ir::verify(*file, options)
-                                  : ir::verify(std::move(*file), options);
-    if (program) {
-      verified.push_back({path, *program});
-      if (check.rebind) {
-        const Diagnostics found = rebind(path, *file, options);
-        problems.insert(problems.end(), found.begin(), found.end());
-      }
-    } else {
-      problems.insert(problems.end(), program.error().begin(), program.error().end());
+    const auto text = read_file(path);
+    const auto program =
+        text ? ir::verify_text(*text, options, path) : Result<ir::VerifiedProgram>(text.error());
+    const auto note = [&](const Diagnostics& found) {
+      problems.insert(problems.end(), found.begin(), found.end());
+    };
+    if (!program) {
+      note(program.error());
+      continue;
     }
+    verified.push_back({path, *program});
+    if (check.rebind) note(rebind(path, *text, options));
   }
   if (check.json) {
     fmt::print("{}\n",

@@ -30,50 +30,47 @@ const Result<ast::File>& prelude() {
 
 }  // namespace
 
-class Verifier {
+class Verifier : public StatementSink {
  public:
-  Verifier(const ast::File& file, const VerifyOptions& options) : file_(file), options_(options) {}
-  /// Frees the program's statements as it goes.
-  Verifier(ast::File&& file, const VerifyOptions& options)
-      : file_(file), options_(options), consumed_(file.program ? &file.program->block : nullptr) {}
+  explicit Verifier(const VerifyOptions& options) : options_(options) {}
 
   static VerifiedProgram make(Program program) {
     return VerifiedProgram(std::make_shared<const Program>(std::move(program)));
   }
 
-  Result<Elaboration> run() {
+  void begin(const ast::File& file, const ast::Program& program) override {
+    add_functions(file);
+    program_ = &program;
+    context_.program.name = program.name.text;
+    context_.program.sources = file.sources;  // the prelude's stay
+    reserve(program);
+  }
+
+  void take(const ast::Statement& statement) override {
+    if (const auto* dims = std::get_if<ast::Dims>(&statement.body)) {
+      context_.define_dims(env_, *dims, true, &options_.bindings);
+    } else if (const auto* require = std::get_if<ast::Require>(&statement.body);
+               require != nullptr && !in_body_) {
+      requires_.push_back(*require);  // may name dims after it
+    } else {
+      if (!in_body_) begin_body();
+      context_.elaborate_statement(env_, statement);
+    }
+  }
+
+  /// How many functions were known before the program.
+  size_t functions() const { return functions_; }
+
+  Result<Elaboration> finish(const ast::File& file) {
     if (!prelude()) return prelude().error();
-    add_functions();
-    if (!file_.program) {
-      if (file_.functions.empty()) {
-        context_.error(env_, DiagnosticKind::OutputMissing, {}, "the text holds no `program`",
-                       "program name(input x: f32[N]) -> (y) { dims N = 4 ... }");
-      } else {
-        context_.error(env_, DiagnosticKind::OutputMissing, file_.functions.front().name.span,
-                       "the text holds functions but no `program`",
-                       "add a program that calls them");
-      }
+    if (!file.program) {
+      add_functions(file);
+      report_no_program(file);
       return std::move(context_.errors);
     }
-    const ast::Program& program = *file_.program;
-    context_.program.name = program.name.text;
-    context_.program.sources = file_.sources;  // the prelude's stay
-    for (const ast::Statement& statement : program.block.statements) {
-      if (const auto* dims = std::get_if<ast::Dims>(&statement.body)) {
-        context_.define_dims(env_, *dims, true, &options_.bindings);
-      }
-    }
-    check_bindings();
-    reserve(program);
-    for (const ast::Port& port : program.ports) add_port(port);
-    if (consumed_ == nullptr) {
-      context_.elaborate_block(env_, program.block);
-    } else {
-      for (ast::Statement& statement : consumed_->statements) {
-        context_.elaborate_statement(env_, statement);
-        statement = {};
-      }
-    }
+    const ast::Program& program = *file.program;
+    program_ = &program;
+    if (!in_body_) begin_body();
     add_outputs(program);
     if (!context_.errors.empty()) {
       sort_by_position(context_.errors);
@@ -91,22 +88,23 @@ class Verifier {
   }
 
  private:
-  /// Room for at least what is written: growing moves everything.
+  /// Room for what the text may hold: growing moves everything. What is not needed is not touched.
   void reserve(const ast::Program& program) {
-    size_t written = 0;
-    for (const ast::Statement& statement : program.block.statements) {
-      const auto* op = std::get_if<ast::Op>(&statement.body);
-      written += op != nullptr ? op->block.statements.size() : 1;
-    }
-    env_.tensors.reserve(program.ports.size() + written);
-    context_.program.tensors.reserve(program.ports.size() + written);
+    constexpr size_t kBytesPerTensor = 100;
+    const size_t bytes =
+        program.name.span.source != nullptr ? program.name.span.source->text.size() : 0;
+    const size_t written = program.ports.size() + bytes / kBytesPerTensor;
+    env_.tensors.reserve(written);
+    context_.program.tensors.reserve(written);
     context_.program.statements.reserve(written);
   }
 
-  void add_functions() {
+  void add_functions(const ast::File& file) {
+    if (!prelude()) return;
     for (const ast::Function& f : prelude()->functions) context_.functions[f.name.text] = &f;
+    functions_ = file.functions.size();
     std::map<std::string, const ast::Function*> own;
-    for (const ast::Function& f : file_.functions) {
+    for (const ast::Function& f : file.functions) {
       const auto [at, fresh] = own.try_emplace(f.name.text, &f);
       if (!fresh) {
         context_.error(env_, DiagnosticKind::DuplicateName, f.name.span,
@@ -116,6 +114,24 @@ class Verifier {
       context_.functions[f.name.text] = &f;
       check_signature(f);
     }
+  }
+
+  void report_no_program(const ast::File& file) {
+    if (file.functions.empty()) {
+      context_.error(env_, DiagnosticKind::OutputMissing, {}, "the text holds no `program`",
+                     "program name(input x: f32[N]) -> (y) { dims N = 4 ... }");
+    } else {
+      context_.error(env_, DiagnosticKind::OutputMissing, file.functions.front().name.span,
+                     "the text holds functions but no `program`", "add a program that calls them");
+    }
+  }
+
+  /// Once all dims are known.
+  void begin_body() {
+    in_body_ = true;
+    check_bindings();
+    for (const ast::Port& port : program_->ports) add_port(port);
+    for (const ast::Require& require : requires_) context_.check_require(env_, require);
   }
 
   /// What can be said of a function that is never called.
@@ -143,7 +159,7 @@ class Verifier {
 
   void check_bindings() {
     for (const auto& [name, unused] : options_.bindings) {
-      const Place place = file_.program->name.span;
+      const Place place = program_->name.span;
       if (!env_.dims.contains(name)) {
         std::vector<std::string> known(env_.free_dims.begin(), env_.free_dims.end());
         const auto near = nearest_names(name, known);
@@ -262,15 +278,22 @@ class Verifier {
     }
   }
 
-  const ast::File& file_;
   const VerifyOptions& options_;
-  ast::Block* consumed_ = nullptr;
+  const ast::Program* program_ = nullptr;  // its head
+  size_t functions_ = 0;
+  bool in_body_ = false;
+  std::vector<ast::Require> requires_;
   Context context_;
   Environment env_;
 };
 
 Result<Elaboration> elaborate(const ast::File& file, const VerifyOptions& options) {
-  return Verifier(file, options).run();
+  Verifier verifier(options);
+  if (file.program) {
+    verifier.begin(file, *file.program);
+    for (const ast::Statement& statement : file.program->block.statements) verifier.take(statement);
+  }
+  return verifier.finish(file);
 }
 
 Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& options) {
@@ -278,15 +301,18 @@ Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& optio
   return std::move(elaboration.program);
 }
 
-Result<VerifiedProgram> verify(ast::File&& file, const VerifyOptions& options) {
-  SOLAR_TRY(Elaboration elaboration, Verifier(std::move(file), options).run());
-  return std::move(elaboration.program);
-}
-
 Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options,
                                     const std::string& name) {
-  SOLAR_TRY(ast::File file, parse_text(name, text));
-  return verify(std::move(file), options);
+  const auto source = std::make_shared<const Source>(Source{name, text});
+  Verifier verifier(options);
+  SOLAR_TRY(const ast::File file, parse(source, &verifier));
+  if (file.program && file.functions.size() > verifier.functions()) {
+    // Functions behind the program: it has to be read again with them.
+    SOLAR_TRY(const ast::File whole, parse(source));
+    return verify(whole, options);
+  }
+  SOLAR_TRY(Elaboration elaboration, verifier.finish(file));
+  return std::move(elaboration.program);
 }
 
 VerifiedProgram part_of(const VerifiedProgram& program, const std::vector<TensorId>& results) {
