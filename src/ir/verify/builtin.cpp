@@ -87,13 +87,13 @@ std::optional<size_t> BuiltinCall::axis(size_t rank, const std::string& of) cons
   if (value->value >= 0 && value->value < static_cast<int64_t>(rank)) {
     return static_cast<size_t>(value->value);
   }
-  const int64_t from_end = value->value + static_cast<int64_t>(rank);
+  const int64_t from_end = value->value < 0 ? value->value + static_cast<int64_t>(rank) : -1;
   context.error(env, DiagnosticKind::BadDimensionArgument, attribute("axis")->value->span,
                 fmt::format("there is no axis {}: {}", value->value, of),
                 "axes count from 0; there are no negative ones", {},
-                from_end >= 0 && value->value < 0
-                    ? replace(attribute("axis")->value->span, fmt::format("{}", from_end))
-                    : Fixes{});
+                from_end < 0
+                    ? Fixes{}
+                    : replace(attribute("axis")->value->span, fmt::format("{}", from_end)));
   return std::nullopt;
 }
 
