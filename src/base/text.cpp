@@ -1,6 +1,9 @@
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace solar {
@@ -8,13 +11,17 @@ namespace solar {
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
+  std::vector<size_t> above = row;
+  std::vector<size_t> before_above = row;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    std::swap(before_above, above);
+    std::swap(above, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+      const size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before_above[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -24,6 +31,12 @@ std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& names) {
   std::vector<std::pair<size_t, std::string>> scored;
   for (const std::string& candidate : names) {
+    // Every letter is one change away from every other.
+    const bool one_letter = name.size() == 1 && candidate.size() == 1;
+    if (one_letter && std::tolower(static_cast<unsigned char>(name[0])) !=
+                          std::tolower(static_cast<unsigned char>(candidate[0]))) {
+      continue;
+    }
     const bool prefix = !name.empty() && candidate.starts_with(name);
     const size_t distance = prefix ? 0 : edit_distance(name, candidate);
     if (prefix || distance <= std::max<size_t>(1, name.size() / 3)) {
@@ -46,6 +59,10 @@ std::string quoted_choices(const std::vector<std::string>& names) {
     out += '`' + names[i] + '`';
   }
   return out;
+}
+
+std::string counted(size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace solar

@@ -59,6 +59,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"kernel y: f32[N] { for n:N, m:M   y[n] += abs(x[n,m] }", "abs(x[n,m]) }"},
         Case{"kernel view: f32[N] { for n:N, m:M   `view`[n] += x[n,m] }\n  let y = relu(`view`)",
              "kernel `view`: f32"},
+        Case{"dims A = 2 B = 3\n  kernel y: f32[A, B] { for a:A, b2:B   y[a,b2] = x[a,b2] }",
+             "A = 2, B = 3"},
+        Case{"kernel y: f32[N] { for n:N m:M   y[n] += x[n,m] }", "n:N, m:M"},
+        Case{"kernel y: f32[N] { fro n:N, m:M   y[n] += x[n,m] }", "{ for n:N"},
+        Case{"kernel y: f32[N] { for n:N, m:M wher m < n   y[n] += x[n,m] }", "where m < n"},
+        Case{"kernel y: f32[N] { for n:N where n < 2   y[n] = x[n,0] esle 1 }", "else 1"},
+        Case{"let y = repaet t:N with (h = 0.0) {\n    kernel z: f32[] { z[] = h + 1 }\n"
+             "    next z\n  }",
+             "repeat t:N"},
         Case{"kernal y: f32[N] { for n:N, m:M   y[n] += x[n,m] }", "kernel y"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -71,8 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"kernel y: f32[N] { for n:N, m:M   y[n] += abss(x[n,m]) }", "abs(x[n,m])"},
         Case{"dims WIDTH = 4\n  kernel y: f32[WIDTHS] { for n:WIDTH, m:M   y[n] += x[n,m] }",
              "f32[WIDTH]"},
-        Case{"kernel y: f32[N] { for n:N, inner:M   y[n] += x[n,iner] }", "x[n,inner]"},
-        Case{"kernel y: f32[N] { for n:N, m:M   yy[n] += x[n,m] }", " y[n] +="}));
+        Case{"kernel y: f32[N] { for n:N, inner:M   y[n] += x[n,iner] }", "x[n,inner]"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfTypes, FixCase,
@@ -80,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"kernel y: f32[N] { for n:N   y[n] = k[n] }", "f32(k[n])"},
         Case{"kernel y: f32[N] { for n:N   y[n] = (k[n] + 1) }", "f32(k[n] + 1)"},
         Case{"kernel y: f32[N, M] { for n:N, m:M   y[n,m] = x[n,m] * k[n] }", "x[n,m] * f32(k[n])"},
-        Case{"kernel y: i64[N] { for n:N   y[n] = k[n] / 2 }", "k[n] // 2"},
+        Case{"kernel y: f32[N, M] { for n:N, m:M   y[n,m] = k[n] * x[n,m] }", "f32(k[n]) * x[n,m]"},
         Case{"kernel y: f32[N, M] { for n:N, m:M   y[n,m] = x[n,m] // 2 }", "x[n,m] / 2"},
         Case{"kernel y: f32[N], i: i32[N] { for n:N, m:M   y[n], i[n] argmax= "
              "x[n,m], m }",
@@ -115,6 +123,26 @@ TEST(Fixes, AnOutputGetsTheNameOfWhatIsLikeIt) {
       "program p(input x: f32[N]) -> (scalled) {\n  dims N = 4\n"
       "  kernel scaled: f32[N] { for n:N   scaled[n] = 2 * x[n] }\n}\n");
   EXPECT_NE(text.find("-> (scaled)"), std::string::npos) << text;
+}
+
+TEST(Fixes, OfWordsOutsideOfTheBody) {
+  EXPECT_NE(fixed("progam p(inpt x: f32[]) -> (x) { }").find("program p(input x"),
+            std::string::npos);
+}
+
+TEST(Fixes, ABracketIsNotPutWhereMoreMayBeMissing) {
+  for (const char* wrong : {"let y = topk(x, axis = 1, k = 2)", "let y = relu(x n])",
+                            "kernel y: f32[N] { for n in N, m:M   y[n] += x[n,m] }"}) {
+    const auto errors = problems(program(wrong));
+    ASSERT_FALSE(errors.empty()) << wrong;
+    EXPECT_TRUE(errors[0].fixes.empty()) << wrong << render_text(errors);
+  }
+}
+
+TEST(Fixes, APlainVariableThatLeavesItsAxisIsNotGuarded) {
+  const auto errors = problems(program("kernel y: f32[N] { for n:N, m:M   y[n] += x[m,n] }"));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_TRUE(errors[0].fixes.empty());
 }
 
 TEST(Fixes, NothingIsOfferedWhereAGuardWouldComeTooLate) {

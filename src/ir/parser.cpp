@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "ir/parser_statements.h"
 
 namespace solar::ir {
@@ -43,7 +44,12 @@ class Parser : StatementParser {
       return;
     }
     if (!at("program")) {
-      fail(peek(), fmt::format("expected `program` or `fn`, found {}", describe(peek())));
+      const auto near = nearest_names(peek().text, {"program"});
+      std::vector<Fix> fixes;
+      if (!near.empty()) fixes.push_back({span(peek()), near[0], FixConfidence::Maybe});
+      fail(peek(), fmt::format("expected `program` or `fn`, found {}", describe(peek())),
+           near.empty() ? "" : fmt::format("did you mean `{}`?", near[0]), DiagnosticKind::Syntax,
+           std::move(fixes));
     }
     const Token& word = peek();
     ast::Program program = parse_program(file);
@@ -82,8 +88,13 @@ class Parser : StatementParser {
     const Token& word = peek();
     const auto role = word.kind == TokenKind::Keyword ? role_named(word.text) : std::nullopt;
     if (!role) {
+      const auto near =
+          nearest_names(word.text, {"input", "param", "buffer", "state", "const", "rng"});
+      std::vector<Fix> fixes;
+      if (near.size() == 1) fixes.push_back({span(word), near[0], FixConfidence::Maybe});
       fail(word, fmt::format("expected a role, found {}", describe(word)),
-           "a role is input, param, buffer, state, const or rng");
+           "a role is input, param, buffer, state, const or rng", DiagnosticKind::Syntax,
+           std::move(fixes));
     }
     advance();
     port.role = *role;

@@ -50,6 +50,7 @@ class ParserBase {
 
   Place span(const Token& token) const { return {source_.get(), token.begin, token.end}; }
   Place span_from(int32_t begin) const;
+  Place place_behind() const;
 
   [[noreturn]] void fail(const Token& token, std::string message, std::string hint = {},
                          DiagnosticKind kind = DiagnosticKind::Syntax, std::vector<Fix> fixes = {});
@@ -89,8 +90,8 @@ class ParserBase {
   void read_ahead() {
     for (; read_ <= at_ + kAhead; ++read_) window_[read_ % kWindow] = lexer_.next();
   }
-  Place place_behind() const;
   bool line_is_unfinished() const;
+  bool is_missing(Word word) const;
   std::array<Token, kWindow> window_;
   size_t read_ = 0;  // how many tokens were
 

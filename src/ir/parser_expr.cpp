@@ -86,10 +86,25 @@ Token ParserBase::expect(Word word, const char* where) {
     fail(peek(), fmt::format("expected `}}` {}, found {}", where, describe(peek())));
   }
   std::vector<Fix> fixes;
-  if (at_ > 0 && (word.text == ")" || word.text == "]" || word.text == ":")) {
+  if (is_missing(word)) {
     fixes.push_back({place_behind(), std::string(word.text), FixConfidence::Maybe});
   }
-  fail_here(fmt::format("expected `{}` {}", word.text, where), {}, std::move(fixes));
+  std::string hint;
+  if (word.text == ")" && at("=")) hint = "named arguments follow a `;`: `topk(x; k = 2)`";
+  if (word.text == ":" && at("in"))
+    hint = "a loop is `n:N`, over a range of its own `n:N in a .. b`";
+  fail_here(fmt::format("expected `{}` {}", word.text, where), std::move(hint), std::move(fixes));
+}
+
+/// Whether a word is all that is missing here: a closing one where something else closes or ends,
+/// a colon before what may follow it.
+bool ParserBase::is_missing(Word word) const {
+  if (at_ == 0) return false;
+  if (word.text == ":") {
+    return current().kind == TokenKind::Name || current().kind == TokenKind::Integer;
+  }
+  if (word.text != ")" && word.text != "]") return false;
+  return line_is_unfinished() || at(")") || at("]") || at("}") || at("{") || at("->");
 }
 
 ast::Name ParserBase::expect_name(const char* what) {

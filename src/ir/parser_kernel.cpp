@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "ir/parser_statements.h"
 
 namespace solar::ir {
@@ -29,6 +30,13 @@ ast::Kernel StatementParser::parse_kernel() {
   if (accept(",")) kernel.targets.push_back(parse_target());
   parse_assignment(kernel);
   parse_clauses(kernel);
+  if (!at("}") && peek().kind == TokenKind::Name) {
+    const auto near = nearest_names(peek().text, {"base", "else", "init", "unique"});
+    if (near.size() == 1) {
+      fail_here("expected `}` to close the kernel", fmt::format("did you mean `{}`?", near[0]),
+                {{span(peek()), near[0], FixConfidence::Maybe}});
+    }
+  }
   expect("}", "to close the kernel (it holds one assignment)");
   return kernel;
 }
@@ -57,6 +65,7 @@ void StatementParser::parse_loops(ast::Kernel& kernel) {
       }
     }
     kernel.loops.push_back(std::move(loop));
+    expect_comma_before(":", "between loops");
   } while (accept(","));
 }
 
@@ -73,6 +82,14 @@ void StatementParser::parse_lets(ast::Kernel& kernel) {
 ast::Target StatementParser::parse_target() {
   ast::Target target;
   target.tensor = expect_name("the tensor that is assigned");
+  if (!at("[")) {
+    const auto near = nearest_names(target.tensor.text, {"for", "let", "where"});
+    if (!near.empty()) {
+      fail_here("expected `[` before the subscripts",
+                fmt::format("did you mean {}?", quoted_choices(near)),
+                {{target.tensor.span, near[0], FixConfidence::Maybe}});
+    }
+  }
   target.subscripts = parse_subscripts();
   target.span = span_from(target.tensor.span.begin);
   return target;

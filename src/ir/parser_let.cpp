@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "ir/parser_statements.h"
 
 namespace solar::ir {
@@ -34,6 +35,14 @@ void StatementParser::parse_let(ast::Statement& statement) {
     repeat.stacked = std::move(stacked);
     statement.body = std::move(repeat);
     return;
+  }
+  if (peek().kind == TokenKind::Name && peek(1).kind != TokenKind::Punctuation) {
+    const auto near = nearest_names(peek().text, {"if", "repeat", "while"});
+    if (near.size() == 1) {
+      fail(peek(), fmt::format("expected a function or a loop, found {}", describe(peek())),
+           fmt::format("did you mean `{}`?", near[0]), DiagnosticKind::Syntax,
+           {{span(peek()), near[0], FixConfidence::Maybe}});
+    }
   }
   if (word.text == "stack" && word.kind == TokenKind::Keyword) {
     report({.kind = DiagnosticKind::LoopForm,

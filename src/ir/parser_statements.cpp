@@ -33,12 +33,17 @@ std::vector<std::string> StatementParser::take_comments(int32_t before) {
   return taken;
 }
 
-/// The end of the line on which a statement ends at `end`, if nothing but a comment follows it
-/// there.
-int32_t StatementParser::end_of_line(int32_t end) const {
-  const std::string_view rest = std::string_view(source_->text).substr(static_cast<size_t>(end));
+/// The end of a statement, with a comment that follows it on its line: behind the closing brace of
+/// several lines a comment is of the whole, and stays behind.
+int32_t StatementParser::end_of_line(Place statement) const {
+  const int32_t end = statement.end;
+  const std::string_view text = source_->text;
+  const std::string_view rest = text.substr(static_cast<size_t>(end));
   const size_t next = rest.find_first_not_of(" \t");
   if (next == std::string_view::npos || rest[next] != '#') return end;
+  const auto begin = static_cast<size_t>(statement.begin);
+  const std::string_view written = text.substr(begin, static_cast<size_t>(end) - begin);
+  if (written.ends_with('}') && written.find('\n') != std::string_view::npos) return end;
   return end + static_cast<int32_t>(std::min(rest.find('\n', next), rest.size()));
 }
 
@@ -140,8 +145,8 @@ ast::Statement StatementParser::parse_statement() {
     fail_without_statement(word);
   }
   statement.span = span_from(word.begin);
-  // Comments inside a statement, or behind it on its last line, move in front of it.
-  for (std::string& comment : take_comments(end_of_line(statement.span.end))) {
+  // Comments inside a statement, or behind it on its only line, move in front of it.
+  for (std::string& comment : take_comments(end_of_line(statement.span))) {
     statement.comments.push_back(std::move(comment));
   }
   return statement;
@@ -158,8 +163,16 @@ ast::Dims StatementParser::parse_dims() {
     expect("=", "after the dim's name");
     dim.value = parse_expr();
     dims.dims.push_back(std::move(dim));
+    expect_comma_before("=", "between dims");
   } while (accept(","));
   return dims;
+}
+
+/// Another element of a list, a name and `sign`, needs a comma.
+void StatementParser::expect_comma_before(Word sign, const char* where) {
+  if (peek().kind != TokenKind::Name || peek(1).word != sign.number) return;
+  fail_here(fmt::format("expected `,` {}", where), {},
+            {{place_behind(), ",", FixConfidence::Maybe}});
 }
 
 std::string StatementParser::expect_string(const char* what) {

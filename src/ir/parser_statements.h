@@ -26,6 +26,7 @@ class StatementParser : protected ParserBase {
   ast::Block parse_block(bool dims_allowed, StatementSink* sink = nullptr);
   std::vector<std::string> take_comments(int32_t before);
   std::string expect_string(const char* what);
+  void expect_comma_before(Word sign, const char* where);
 
   // parser_kernel.cpp: kernel, indexed, scatter.
   ast::Kernel parse_kernel();
@@ -42,7 +43,7 @@ class StatementParser : protected ParserBase {
  private:
   bool at_statement() const;
   void skip_statement(int32_t begin);
-  int32_t end_of_line(int32_t end) const;
+  int32_t end_of_line(Place statement) const;
   ast::Statement parse_statement();
   ast::Dims parse_dims();
   ast::Op parse_op();

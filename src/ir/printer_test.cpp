@@ -90,6 +90,9 @@ TEST(Printer, AShortGroupIsOneLine) {
       formatted("program p() -> (y) { let z = f(x)  # of z\n let y = f(z) # of y\n }");
   EXPECT_NE(behind.find("  # of z\n  let z = f(x)\n  # of y\n  let y = f(z)\n}"), std::string::npos)
       << behind;
+  const std::string closed =
+      formatted("program p() -> (y) { op \"a\" {\n let y = f(x)\n }  # of a\n}");
+  EXPECT_NE(closed.find("}\n  # of a\n}"), std::string::npos) << closed;
   const std::string nested =
       formatted("program p() -> (y) { op \"a\" { op \"b\" { let y = f(x) } } }");
   EXPECT_NE(nested.find("op \"a\" {\n    op \"b\" { let y = f(x) }\n  }\n"), std::string::npos)

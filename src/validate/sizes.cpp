@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "exec/executor.h"
 
@@ -69,11 +71,29 @@ Diagnostic too_large(const ir::VerifiedProgram& program) {
   return diagnostic;
 }
 
+namespace {
+
+/// Whether a program sorts: at which positions equal elements come is the original's affair.
+bool sorts(const std::vector<ir::Statement>& statements) {
+  return std::any_of(statements.begin(), statements.end(), [](const ir::Statement& statement) {
+    if (const auto* repeat = std::get_if<ir::Repeat>(&statement.body)) return sorts(repeat->body);
+    if (const auto* loop = std::get_if<ir::While>(&statement.body)) return sorts(loop->body);
+    if (const auto* branches = std::get_if<ir::If>(&statement.body))
+      return sorts(branches->taken.body) || sorts(branches->otherwise.body);
+    return std::holds_alternative<ir::Sort>(statement.body);
+  });
+}
+
+}  // namespace
+
 std::vector<Run> runs_for(const ir::VerifiedProgram& program) {
   std::vector<Run> runs = {{0, "example"}, {1, "normal"}};
   if (weighted_points(program) > kCheapPoints) return runs;
-  for (const char* distribution : {"large", "negative", "constant", "zeros"})
-    runs.push_back({2, distribution});
+  std::vector<std::string> distributions = {"large", "negative"};
+  if (!sorts(program->statements)) {
+    distributions.insert(distributions.end(), {"constant", "zeros"});
+  }
+  for (const std::string& distribution : distributions) runs.push_back({2, distribution});
   runs.push_back({3, "example"});
   return runs;
 }

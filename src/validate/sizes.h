@@ -17,7 +17,8 @@ std::string predicted_text(const ir::VerifiedProgram& program);
 
 Diagnostic too_large(const ir::VerifiedProgram& program);
 
-/// Every distribution and several seeds where that is cheap.
+/// Every distribution and several seeds where that is cheap; of a program that sorts none whose
+/// elements are all equal.
 std::vector<Run> runs_for(const ir::VerifiedProgram& program);
 
 }  // namespace solar::validate

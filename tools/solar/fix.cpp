@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/apply_fixes.h"
 #include "base/file.h"
 #include "command.h"
@@ -24,6 +26,17 @@ Diagnostics problems_of(const std::string& path, const std::string& text) {
   return program ? Diagnostics{} : program.error();
 }
 
+/// What can only be seen once the text can be read is progress too.
+bool is_progress(const Diagnostics& before, const Diagnostics& after) {
+  const auto broken = [](const Diagnostics& all) {
+    return std::count_if(all.begin(), all.end(),
+                         [](const Diagnostic& one) { return one.kind == DiagnosticKind::Syntax; });
+  };
+  const auto now = broken(after);
+  const auto then = broken(before);
+  return now < then || (now == 0 && then == 0 && after.size() < before.size());
+}
+
 void tell(const Source& source, const AppliedFix& fix) {
   const Position at = position_of(source, fix.span.begin);
   const auto begin = static_cast<size_t>(fix.span.begin);
@@ -44,15 +57,24 @@ int fix_file(const FixOptions& options) {
     const Source source = {options.path, fixed};
     FixedText next = apply_fixes(source, left, options.all);
     if (next.applied.empty()) break;
+    Diagnostics then = problems_of(options.path, next.text);
+    if (!is_progress(left, then)) break;
     for (const AppliedFix& fix : next.applied) tell(source, fix);
     fixed = std::move(next.text);
-    left = problems_of(options.path, fixed);
+    left = std::move(then);
   }
   if (options.to_stdout || fixed != *text) {
     const auto written = write_text(options.to_stdout ? "-" : options.path, fixed);
     if (!written) return report(written.error());
   }
-  return report(left);
+  const auto more = std::count_if(left.begin(), left.end(),
+                                  [](const Diagnostic& one) { return !one.fixes.empty(); });
+  const int code = report(left);
+  if (more > 0 && !options.all) {
+    say_error(fmt::format(
+        "{} of these may be fixed by `solar fix --all`: look at what it changes\n", more));
+  }
+  return code;
 }
 
 }  // namespace

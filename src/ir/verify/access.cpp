@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "ir/printer.h"
 #include "ir/printer_text.h"
 #include "ir/verify/nest.h"
@@ -102,8 +103,8 @@ std::optional<int32_t> Nest::access(const ast::Expr& read) {
   if (subscripts->size() != extents.size()) {
     const Tensor& tensor = context_.program.tensor(id);
     error(DiagnosticKind::RankMismatch, read.span,
-          fmt::format("`{}` has {} axes, found {} subscripts", read.text, extents.size(),
-                      subscripts->size()),
+          fmt::format("`{}` has {} axes, found {}", read.text, extents.size(),
+                      counted(subscripts->size(), "subscript")),
           "one subscript for each axis", {{tensor.span, "defined here"}});
     return std::nullopt;
   }
@@ -176,9 +177,10 @@ Fixes Nest::make_indexed() const {
 }
 
 Fixes Nest::add_guard(const ast::Expr& at, const std::string& guard) const {
-  // Of what the target, a `let` or another guard reads, a guard may come too late.
+  // Of what the target, a `let` or another guard reads, a guard may come too late. A plain variable
+  // that leaves its axis is more likely the wrong one.
   const bool in_value = restricted_ == nullptr && at.span.begin > source_.assign_span.end;
-  if (!in_value) return {};
+  if (!in_value || at.kind == ast::ExprKind::Name) return {};
   if (!source_.guards.empty()) return insert_after(source_.guards.back()->span, ", " + guard);
   const Place target = source_.targets.front().span;
   return {{Place{target.source, target.begin, target.begin}, fmt::format("where {}   ", guard),

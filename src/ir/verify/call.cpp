@@ -24,14 +24,16 @@ class CallBinder {
   bool bind(Environment& env) {
     if (call_.arguments.size() != function_.parameters.size()) {
       return bad(call_.function.span,
-                 fmt::format("`{}` has {} parameters, found {} arguments", function_.name.text,
-                             function_.parameters.size(), call_.arguments.size()),
+                 fmt::format("`{}` has {}, found {}", function_.name.text,
+                             counted(function_.parameters.size(), "parameter"),
+                             counted(call_.arguments.size(), "argument")),
                  signature());
     }
     if (call_.results.size() != function_.results.size()) {
       return bad(call_.function.span,
-                 fmt::format("`{}` returns {} tensors, found {} names", function_.name.text,
-                             function_.results.size(), call_.results.size()),
+                 fmt::format("`{}` returns {}, found {}", function_.name.text,
+                             counted(function_.results.size(), "tensor"),
+                             counted(call_.results.size(), "name")),
                  signature());
     }
     if (!bind_attributes(env)) return false;
@@ -348,11 +350,13 @@ void Context::elaborate_call(Environment& env, const ast::Call& call, Place span
     const auto near = nearest_names(call.function.text, known);
     error(env, DiagnosticKind::UnknownName, call.function.span,
           fmt::format("no function is called `{}`", call.function.text),
-          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
-          rename(call.function.text, call.function.span, near));
+          near.empty() ? "a function is one of the file, of the prelude, or built in"
+                       : fmt::format("did you mean {}?", quoted_choices(near)),
+          {}, rename(call.function.text, call.function.span, near));
     return give_up();
   }
   const ast::Function& function = *found->second;
+  if (wrong_signatures.contains(&function)) return give_up();
   if (std::find(call_stack.begin(), call_stack.end(), &function) != call_stack.end()) {
     error(env, DiagnosticKind::Recursion, call.function.span,
           fmt::format("`{}` calls itself", call.function.text),

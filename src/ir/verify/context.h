@@ -82,8 +82,9 @@ class Context {
   std::map<std::string, const ast::Function*> functions;
   std::deque<std::vector<DimValue>> shapes;  // of tensors, symbolic
   std::vector<const ast::Function*> call_stack;
-  Diagnostics errors;         // the first ones
-  int64_t hidden_errors = 0;  // beyond them
+  std::set<const ast::Function*> wrong_signatures;  // reported
+  Diagnostics errors;                               // the first ones
+  int64_t hidden_errors = 0;                        // beyond them
   int32_t group = -1;
   bool steps_allowed = false;  // in dim expressions: while a slice's bounds are read
   int64_t inlined = 0;         // calls, against functions that multiply

@@ -200,8 +200,9 @@ std::optional<Linear> Nest::index_name(const ast::Expr& expr) {
   const auto near = nearest_names(expr.text, known);
   error(DiagnosticKind::UnknownName, expr.span,
         fmt::format("no loop variable or dim is called `{}`", expr.text),
-        near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
-        rename(expr.text, expr.span, near));
+        near.empty() ? fmt::format("write its loop: `for {}:EXTENT`", expr.text)
+                     : fmt::format("did you mean {}?", quoted_choices(near)),
+        {}, rename(expr.text, expr.span, near));
   return std::nullopt;
 }
 
@@ -427,7 +428,8 @@ std::optional<std::vector<Guard>> Nest::conditions(const ast::Expr& chain) {
   if (chain.kind != ast::ExprKind::Chain) {
     error(DiagnosticKind::GuardForm, chain.span,
           "a guard must be a comparison of index expressions",
-          "write several guards with commas; `or` and data conditions go into select(...)");
+          "guards with commas between them must all hold; `or` and conditions on data go into "
+          "select(...)");
     return std::nullopt;
   }
   std::vector<Linear> values;

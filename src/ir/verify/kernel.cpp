@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/printer_text.h"
+#include "base/text.h"
 #include "ir/verify/nest.h"
 
 namespace solar::ir {
@@ -57,7 +57,9 @@ class KernelChecker {
     if (!source_.base.text.empty() || source_.unique) {
       error(DiagnosticKind::ScatterForm, source_.unique ? source_.unique_span : source_.base_span,
             fmt::format("`{}` belongs to a scatter", source_.unique ? "unique" : "base"),
-            "a kernel writes every element once; `scatter` writes where its subscripts say");
+            "a kernel writes every element once; `scatter` writes where its subscripts say",
+            change_word_before(source_.outputs.front().name.span,
+                               source_.indexed ? "indexed" : "kernel", "scatter"));
       return false;
     }
     const bool arg = is_arg(reduction_named(source_.assign));
@@ -65,9 +67,9 @@ class KernelChecker {
     if (source_.outputs.size() != expected || source_.targets.size() != expected ||
         source_.values.size() != expected) {
       error(DiagnosticKind::TargetForm, source_.assign_span,
-            fmt::format("`{}` defines {} tensor{}, found {} declared, {} assigned, {} values",
-                        source_.assign, expected, arg ? "s" : "", source_.outputs.size(),
-                        source_.targets.size(), source_.values.size()),
+            fmt::format("`{}` defines {}, found {} declared, {} assigned and {}", source_.assign,
+                        counted(expected, "tensor"), source_.outputs.size(), source_.targets.size(),
+                        counted(source_.values.size(), "value")),
             arg ? "v[b], ix[b] argmax= x[b,j], j" : "");
       return false;
     }
@@ -76,8 +78,7 @@ class KernelChecker {
         error(DiagnosticKind::TargetForm, source_.targets[i].tensor.span,
               fmt::format("the kernel declares `{}` but assigns `{}`", source_.outputs[i].name.text,
                           source_.targets[i].tensor.text),
-              "a kernel assigns the tensor that it declares",
-              replace(source_.targets[i].tensor.span, name_text(source_.outputs[i].name.text)));
+              "a kernel assigns the tensor that it declares");
         return false;
       }
     }
@@ -137,8 +138,8 @@ class KernelChecker {
     }
     if (loops.size() != shape.extents.size()) {
       error(DiagnosticKind::RankMismatch, target.span,
-            fmt::format("`{}` has {} axes, found {} subscripts", target.tensor.text,
-                        shape.extents.size(), loops.size()),
+            fmt::format("`{}` has {} axes, found {}", target.tensor.text, shape.extents.size(),
+                        counted(loops.size(), "subscript")),
             "one loop variable for each axis");
       return {-1};
     }
@@ -198,9 +199,17 @@ class KernelChecker {
       error(DiagnosticKind::NotAReduction, source_.assign_span,
             fmt::format("loop `{}` is missing from the target of `=`", kernel_.loops[i].name),
             "reduce with +=, max=, ..., or add it to the target",
-            replace(source_.assign_span, shapes_[0].type == ElementType::Bool ? "or=" : "+="));
+            is_ordered() ? Fixes{}
+                         : replace(source_.assign_span,
+                                   shapes_[0].type == ElementType::Bool ? "or=" : "+="));
       return;
     }
+  }
+
+  bool is_ordered() const {
+    return source_.init != nullptr ||
+           std::any_of(source_.loops.begin(), source_.loops.end(),
+                       [](const ast::Loop& loop) { return loop.order != ast::Loop::Order::Any; });
   }
 
   /// The n-th ordered loop as written.

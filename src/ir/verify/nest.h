@@ -116,6 +116,8 @@ class Nest {
   std::optional<Scalar> binary_node(const ast::Expr& at, ScalarOp op, Scalar a, Scalar b);
   std::optional<Scalar> fold(const ast::Expr& at, const std::string& op, const Scalar& a,
                              const Scalar& b);
+  /// Converts the operand of the narrower type.
+  Fixes convert_one(const ast::Expr& at, const Scalar& a, const Scalar& b) const;
   bool unify(const ast::Expr& at, Scalar& a, Scalar& b);
   int32_t materialise(const ast::Expr& at, const Scalar& literal, ElementType type);
   Scalar load(int32_t access, ElementType type);

@@ -192,8 +192,9 @@ std::optional<Scalar> Nest::scalar_name(const ast::Expr& expr) {
     }
     error(DiagnosticKind::UnknownName, expr.span,
           fmt::format("no loop variable, dim or tensor is called `{}`", expr.text),
-          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
-          rename(expr.text, expr.span, near));
+          near.empty() ? "define it before this kernel, or write its loop"
+                       : fmt::format("did you mean {}?", quoted_choices(near)),
+          {}, rename(expr.text, expr.span, near));
     return std::nullopt;
   }
   if (at->second.literal) {
@@ -240,6 +241,23 @@ std::optional<Scalar> Nest::fold(const ast::Expr& at, const std::string& op, con
   return integer_literal(*result);
 }
 
+namespace {
+
+/// Of two types the one that holds more: a float before an integer.
+ElementType wider(ElementType a, ElementType b) {
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  return storage_bits(b) > storage_bits(a) ? b : a;
+}
+
+}  // namespace
+
+Fixes Nest::convert_one(const ast::Expr& at, const Scalar& a, const Scalar& b) const {
+  const ElementType type = wider(type_of(a), type_of(b));
+  const bool bools = type_of(a) == ElementType::Bool || type_of(b) == ElementType::Bool;
+  if (at.operands.size() != 2 || bools) return {};
+  return wrap(at.operands[type_of(a) == type ? 1 : 0]->span, name(type));
+}
+
 bool Nest::unify(const ast::Expr& at, Scalar& a, Scalar& b) {
   if (a.node < 0 && b.node >= 0) a = node_scalar(materialise(*at.operands[0], a, type_of(b)));
   if (b.node < 0 && a.node >= 0) b = node_scalar(materialise(*at.operands[1], b, type_of(a)));
@@ -248,8 +266,9 @@ bool Nest::unify(const ast::Expr& at, Scalar& a, Scalar& b) {
   error(DiagnosticKind::TypeMismatch, at.span,
         fmt::format("the operands have different types: {} and {}", name(type_of(a)),
                     name(type_of(b))),
-        fmt::format("convert one: `{}(...)`; there is no implicit conversion", name(type_of(a))),
-        {}, at.operands.size() == 2 ? wrap(at.operands[1]->span, name(type_of(a))) : Fixes{});
+        fmt::format("convert one: `{}(...)`; there is no implicit conversion",
+                    name(wider(type_of(a), type_of(b)))),
+        {}, convert_one(at, a, b));
   return false;
 }
 
@@ -278,7 +297,7 @@ std::optional<Scalar> Nest::scalar_binary(const ast::Expr& expr) {
   if (op == "/" && !is_float(type)) {
     error(DiagnosticKind::TypeMismatch, expr.span,
           fmt::format("`/` needs floats, found {}", name(type)),
-          "write `//` for the quotient rounded down", {}, change_operator(expr, "//"));
+          "write `//` for the quotient rounded down, or convert: `f32(...) / ...`");
     return std::nullopt;
   }
   if ((op == "//" || op == "%") && !is_integer(type)) {

@@ -173,8 +173,9 @@ std::optional<Scalar> Nest::scalar_call(const ast::Expr& expr) {
     const auto near = nearest_names(expr.text, scalar_function_names());
     error(DiagnosticKind::UnknownName, expr.span,
           fmt::format("no scalar function is called `{}`", expr.text),
-          near.empty() ? "" : fmt::format("did you mean {}?", quoted_choices(near)), {},
-          rename(expr.text, expr.span, near));
+          near.empty() ? "a function of tensors is called by `let`, an element is read as `x[i]`"
+                       : fmt::format("did you mean {}?", quoted_choices(near)),
+          {}, rename(expr.text, expr.span, near));
     return std::nullopt;
   }
   const bool folds = function->op == ScalarOp::Min || function->op == ScalarOp::Max;

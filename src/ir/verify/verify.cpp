@@ -148,6 +148,7 @@ class Verifier : public StatementSink {
     for (const ast::Generic& g : f.generics) once(g.name);
     for (const ast::Declaration& d : f.parameters) {
       once(d.name);
+      for (const ast::ExprPtr& extent : d.type.extents) check_extent(f, *extent);
       if (d.type.storage.empty() || storage_named(d.type.storage) != nullptr) continue;
       context_.error(env_, DiagnosticKind::UnknownStorage, d.type.span,
                      fmt::format("no storage format is called `{}`", d.type.storage),
@@ -155,6 +156,27 @@ class Verifier : public StatementSink {
     }
     seen.clear();
     for (const ast::Name& result : f.results) once(result);
+  }
+
+  /// The dims and packs in the type of a parameter are those between `<` and `>`.
+  void check_extent(const ast::Function& f, const ast::Expr& extent) {
+    for (const ast::ExprPtr& operand : extent.operands) check_extent(f, *operand);
+    const bool pack = extent.kind == ast::ExprKind::Pack;
+    if (!pack && extent.kind != ast::ExprKind::Name) return;
+    const auto kind = pack ? ast::Generic::Kind::Pack : ast::Generic::Kind::Dim;
+    const std::string name = (pack ? "*" : "") + extent.text;
+    std::vector<std::string> known;
+    for (const ast::Generic& g : f.generics) {
+      if (g.kind == kind && g.name.text == extent.text) return;
+      if (g.kind == kind) known.push_back((pack ? "*" : "") + g.name.text);
+    }
+    context_.wrong_signatures.insert(&f);
+    const auto near = nearest_names(name, known);
+    context_.error(
+        env_, DiagnosticKind::UnknownName, extent.span,
+        fmt::format("`{}` has no dim{} called `{}`", f.name.text, pack ? " pack" : "", name),
+        near.empty() ? fmt::format("declare it: `fn {}<{}>(...)`", f.name.text, name)
+                     : fmt::format("did you mean {}?", quoted_choices(near)));
   }
 
   void check_bindings() {
