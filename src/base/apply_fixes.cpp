@@ -10,8 +10,9 @@ bool usable(const Fix& fix, const Source& source, bool also_maybe) {
   const bool sure = fix.confidence == FixConfidence::Always ||
                     (also_maybe && fix.confidence == FixConfidence::Maybe);
   const Span& span = fix.span;
-  return sure && span.source != nullptr && span.source->name == source.name && span.begin >= 0 &&
-         span.begin <= span.end && static_cast<size_t>(span.end) <= source.text.size();
+  return sure && span.source != nullptr && span.source->name == source.name &&
+         span.source->text == source.text && span.begin >= 0 && span.begin <= span.end &&
+         static_cast<size_t>(span.end) <= source.text.size();
 }
 
 }  // namespace

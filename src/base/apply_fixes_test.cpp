@@ -42,6 +42,10 @@ TEST(ApplyFixes, OtherFilesAndPlacesOutsideAreLeftAlone) {
   const FixedText fixed = apply_fixes(*kSource, {elsewhere, with_fix(14, 99, "!")}, false);
   EXPECT_EQ(fixed.text, kSource->text);
   EXPECT_TRUE(fixed.applied.empty());
+  // Nor is another text of the same name.
+  elsewhere.fixes[0].span.source =
+      std::make_shared<const Source>(Source{kSource->name, "kernel of the prelude"});
+  EXPECT_TRUE(apply_fixes(*kSource, {elsewhere}, false).applied.empty());
 }
 
 }  // namespace

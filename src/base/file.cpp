@@ -67,7 +67,13 @@ Result<std::string> read_open(int fd, const std::string& path) {
 
 }  // namespace
 
+bool is_regular_file(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" && std::filesystem::is_regular_file(path, ignored);
+}
+
 Result<std::string> read_file(const std::string& path) {
+  if (path == "-") return read_open(STDIN_FILENO, "standard input");
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
   auto content = read_open(fd, path);

@@ -9,8 +9,11 @@
 namespace solar {
 
 /// The bytes of a file or pipe, at most 1 GiB. What is missing, unreadable, larger, a directory or
-/// a device (other than standard input) is a SourceFile diagnostic.
+/// a device (other than standard input) is a SourceFile diagnostic. `-`: standard input.
 Result<std::string> read_file(const std::string& path);
+
+/// Whether something can be written in place of `path`: not standard input, a pipe or a device.
+bool is_regular_file(const std::string& path);
 
 /// Replaces the file; `-` writes to standard output. Failures are OutputFile diagnostics.
 Result<Done> write_file(const std::string& path, const std::string& content);

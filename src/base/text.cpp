@@ -8,6 +8,12 @@
 
 namespace solar {
 
+namespace {
+
+constexpr size_t kMaxName = 100;  // longer ones are not typed
+
+}  // namespace
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -30,7 +36,9 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& names) {
   std::vector<std::pair<size_t, std::string>> scored;
+  if (name.size() > kMaxName) return {};
   for (const std::string& candidate : names) {
+    if (candidate.size() > 2 * kMaxName) continue;
     // Every letter is one change away from every other.
     const bool one_letter = name.size() == 1 && candidate.size() == 1;
     if (one_letter && std::tolower(static_cast<unsigned char>(name[0])) !=

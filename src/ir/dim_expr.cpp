@@ -17,6 +17,13 @@ void accumulate(DimTerms& into, const Monomial& monomial, int64_t coefficient) {
   if (at->second == 0) into.erase(at);
 }
 
+constexpr int64_t kMaxSize = 10'000;
+constexpr std::string_view kTooLarge = "?";  // no name of the language
+
+int64_t written_size(const DimExpr& expr) {
+  return expr.polynomial == nullptr ? 0 : expr.polynomial->size;
+}
+
 }  // namespace
 
 const DimTerms& DimExpr::terms() const {
@@ -31,7 +38,25 @@ int64_t DimExpr::constant() const {
 
 DimExpr DimTable::intern(DimTerms terms) {
   if (terms.empty()) return {};
-  return {&*polynomials_.insert(DimPolynomial{std::move(terms), {}}).first};
+  int64_t size = 0;
+  for (const auto& [monomial, coefficient] : terms) size += 1 + size_of(monomial);
+  return {&*polynomials_.insert(DimPolynomial{std::move(terms), size, {}}).first};
+}
+
+int64_t DimTable::size_of(const Monomial& monomial) const {
+  int64_t size = 0;
+  for (const int32_t id : monomial) {
+    const Atom& atom = atoms_[static_cast<size_t>(id)];
+    size += 1 + written_size(atom.a) + written_size(atom.b);
+  }
+  return size;
+}
+
+DimExpr DimTable::too_large() { return variable(fmt::format("{}{}", kTooLarge, atoms_.size())); }
+
+bool DimTable::is_too_large(const DimExpr& expr) const {
+  const auto name = as_variable(expr);
+  return name && name->starts_with(kTooLarge);
 }
 
 DimExpr DimTable::term(const Monomial& monomial, int64_t coefficient) {
@@ -57,6 +82,7 @@ DimExpr DimTable::variable(const std::string& name) {
 }
 
 DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) {
+  if (written_size(a) + written_size(b) > kMaxSize) return too_large();
   DimTerms sum = a.terms();
   for (const auto& [monomial, coefficient] : b.terms()) accumulate(sum, monomial, coefficient);
   return intern(std::move(sum));
@@ -64,6 +90,7 @@ DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) {
 
 DimExpr DimTable::subtract(const DimExpr& a, const DimExpr& b) {
   if (a == b) return {};
+  if (written_size(a) + written_size(b) > kMaxSize) return too_large();
   DimTerms difference = a.terms();
   for (const auto& [monomial, coefficient] : b.terms()) {
     accumulate(difference, monomial, saturating_mul(coefficient, -1));
@@ -74,6 +101,8 @@ DimExpr DimTable::subtract(const DimExpr& a, const DimExpr& b) {
 DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) {
   if (a.is_constant() && a.constant() == 1) return b;
   if (b.is_constant() && b.constant() == 1) return a;
+  const auto count = [](const DimExpr& expr) { return static_cast<int64_t>(expr.terms().size()); };
+  if (written_size(a) * count(b) + written_size(b) * count(a) > kMaxSize) return too_large();
   DimTerms product;
   for (const auto& [ma, ca] : a.terms()) {
     for (const auto& [mb, cb] : b.terms()) {
@@ -120,6 +149,7 @@ DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
       if (exact) return op == DimOp::FloorDiv ? intern(std::move(quotient)) : DimExpr{};
     }
   }
+  if (written_size(a) + written_size(b) > kMaxSize) return too_large();
   return atom_expr({.op = op, .a = a, .b = b});
 }
 

@@ -20,6 +20,7 @@ using DimTerms = std::map<Monomial, int64_t>;
 
 struct DimPolynomial {
   DimTerms terms = {};
+  int64_t size = 0;               // of the text, in names, numbers and operators
   mutable std::string text = {};  // once it was asked for
 
   bool operator<(const DimPolynomial& other) const { return terms < other.terms; }
@@ -40,7 +41,8 @@ struct DimExpr {
 
 enum class DimOp : uint8_t { FloorDiv, Mod, Min, Max };
 
-/// What DimExprs refer to. Grows only; expressions of different tables do not mix.
+/// What DimExprs refer to. Grows only; expressions of different tables do not mix. An expression
+/// whose text would be too large is a variable of its own, equal to nothing else.
 class DimTable {
  public:
   DimTable() = default;
@@ -54,6 +56,9 @@ class DimTable {
   DimExpr subtract(const DimExpr& a, const DimExpr& b);
   DimExpr multiply(const DimExpr& a, const DimExpr& b);
   DimExpr apply(DimOp op, const DimExpr& a, const DimExpr& b);
+
+  /// Whether it is the variable that stands for a too large expression.
+  bool is_too_large(const DimExpr& expr) const;
 
   /// The variable's name if the expression is one variable alone.
   std::optional<std::string> as_variable(const DimExpr& expr) const;
@@ -74,6 +79,8 @@ class DimTable {
     friend bool operator==(const Atom&, const Atom&) = default;
   };
   DimExpr atom_expr(Atom atom);
+  DimExpr too_large();
+  int64_t size_of(const Monomial& monomial) const;
   DimExpr intern(DimTerms terms);
   std::string atom_text(int32_t id) const;
   /// `one_factor`: whether it needs no parentheses beside other factors.

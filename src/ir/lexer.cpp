@@ -104,10 +104,10 @@ void Lexer::skip_space() {
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
       ++at_;
     } else if (c == '#') {
-      size_t end = text_.find('\n', at_);
+      size_t end = text_.find_first_of("\r\n", at_);
       if (end == std::string_view::npos) end = text_.size();
       size_t last = end;
-      while (last > at_ && (text_[last - 1] == ' ' || text_[last - 1] == '\r')) --last;
+      while (last > at_ && text_[last - 1] == ' ') --last;
       comments_.push_back({text_.substr(at_, last - at_), static_cast<int32_t>(at_)});
       at_ = end;
     } else {

@@ -40,7 +40,9 @@ class Parser : StatementParser {
     std::vector<std::string> comments = take_comments(peek().begin);
     if (at("fn")) {
       file.functions.push_back(parse_function());
-      file.functions.back().comments = std::move(comments);
+      ast::Function& function = file.functions.back();
+      function.comments = std::move(comments);
+      keep_comment_behind(function.block, function.span);
       return;
     }
     if (!at("program")) {
@@ -54,6 +56,7 @@ class Parser : StatementParser {
     const Token& word = peek();
     ast::Program program = parse_program(file);
     program.comments = std::move(comments);
+    keep_comment_behind(program.block, program.span);
     if (file.program) {
       report({.kind = DiagnosticKind::DuplicateName,
               .message = "a file holds one program, this is the second",
@@ -63,6 +66,13 @@ class Parser : StatementParser {
       return;
     }
     file.program = std::move(program);
+  }
+
+  /// A comment on the line of the closing brace is not of what comes next.
+  void keep_comment_behind(ast::Block& block, Place whole) {
+    const int32_t end = end_of_line({whole.source, whole.end, whole.end});
+    for (std::string& comment : take_comments(end))
+      block.trailing_comments.push_back(std::move(comment));
   }
 
   ast::Program parse_program(const ast::File& file) {

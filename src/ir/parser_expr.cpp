@@ -318,7 +318,11 @@ ast::ExprPtr ParserBase::parse_primary() {
     if ((element_type_named(token.text) || token.text == "wide") && at("("))
       return parse_call(token);
     step_back();
-    fail_here("expected an expression", backquotes_hint(token));
+    std::vector<Fix> fixes;
+    if (peek(1).word == Word("[").number) {  // a tensor is read
+      fixes.push_back({span(token), fmt::format("`{}`", token.text), FixConfidence::Maybe});
+    }
+    fail_here("expected an expression", backquotes_hint(token), std::move(fixes));
   }
   if (token.kind != TokenKind::Name) {
     if (token.kind != TokenKind::End) step_back();

@@ -25,6 +25,7 @@ class StatementParser : protected ParserBase {
   /// sink if there is one.
   ast::Block parse_block(bool dims_allowed, StatementSink* sink = nullptr);
   std::vector<std::string> take_comments(int32_t before);
+  int32_t end_of_line(Place statement) const;
   std::string expect_string(const char* what);
   void expect_comma_before(Word sign, const char* where);
 
@@ -43,7 +44,6 @@ class StatementParser : protected ParserBase {
  private:
   bool at_statement() const;
   void skip_statement(int32_t begin);
-  int32_t end_of_line(Place statement) const;
   ast::Statement parse_statement();
   ast::Dims parse_dims();
   ast::Op parse_op();

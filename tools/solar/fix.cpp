@@ -63,8 +63,9 @@ int fix_file(const FixOptions& options) {
     fixed = std::move(next.text);
     left = std::move(then);
   }
-  if (options.to_stdout || fixed != *text) {
-    const auto written = write_text(options.to_stdout ? "-" : options.path, fixed);
+  const bool in_place = !options.to_stdout && is_regular_file(options.path);
+  if (!in_place || fixed != *text) {
+    const auto written = write_text(in_place ? options.path : "-", fixed);
     if (!written) return report(written.error());
   }
   const auto more = std::count_if(left.begin(), left.end(),

@@ -22,8 +22,9 @@ int format(const FmtOptions& options) {
   if (file && options.unify) file = ir::unify_dims(*file);
   if (!file) return report(file.error());
   const std::string formatted = ir::print(*file);
-  if (!options.to_stdout && formatted == *text) return kDone;
-  const auto written = write_text(options.to_stdout ? "-" : options.path, formatted);
+  const bool in_place = !options.to_stdout && is_regular_file(options.path);
+  if (in_place && formatted == *text) return kDone;
+  const auto written = write_text(in_place ? options.path : "-", formatted);
   return written ? kDone : report(written.error());
 }
 

@@ -146,8 +146,13 @@ void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimVa
   if (!involved) return;  // depends on data: checked when run
   const auto exact = prover.enumerate(value, kMaxEnumerated);
   const std::string subscript = to_text(at);
+  // The dims of the program are not known in its functions.
+  const bool in_function = env_.caller != nullptr;
   const std::string guard =
-      fmt::format("0 <= {} < {}", subscript, context_.source_text(env_, extent));
+      fmt::format("0 <= {} < {}", subscript, context_.table.text(extent.expr));
+  const std::string guard_hint =
+      in_function ? fmt::format("guard it, so that `{}` stays on axis {}", subscript, axis)
+                  : fmt::format("guard it: `where {}`", guard);
   const std::vector<Label> labels = {{tensor.span, "defined here"}};
   const std::string axis_text =
       fmt::format("axis {} of `{}` has extent {}", axis, tensor.name, context_.text(extent));
@@ -155,7 +160,7 @@ void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimVa
     error(DiagnosticKind::SubscriptRange, at.span,
           fmt::format("`{}` may leave its axis: it is in [{}, {}], {}", subscript, range.low,
                       range.high, axis_text),
-          fmt::format("guard it: `where {}`", guard), labels, add_guard(at, guard));
+          guard_hint, labels, add_guard(at, guard));
     return;
   }
   if (exact->interval.low > exact->interval.high) return;  // no point is reached
@@ -168,7 +173,7 @@ void Nest::prove_subscript(const ast::Expr& at, const Linear& value, const DimVa
                     high ? exact->interval.high : exact->interval.low,
                     where.empty() ? "" : fmt::format(" (at {})", where), axis_text),
         involved->empty() ? "it is the same at every point: change it, or the dims it comes from"
-                          : fmt::format("guard it: `where {}`", guard),
+                          : guard_hint,
         labels, involved->empty() ? Fixes{} : add_guard(at, guard));
 }
 
@@ -179,7 +184,8 @@ Fixes Nest::make_indexed() const {
 Fixes Nest::add_guard(const ast::Expr& at, const std::string& guard) const {
   // Of what the target, a `let` or another guard reads, a guard may come too late. A plain variable
   // that leaves its axis is more likely the wrong one.
-  const bool in_value = restricted_ == nullptr && at.span.begin > source_.assign_span.end;
+  const bool in_value =
+      restricted_ == nullptr && env_.caller == nullptr && at.span.begin > source_.assign_span.end;
   if (!in_value || at.kind == ast::ExprKind::Name) return {};
   if (!source_.guards.empty()) return insert_after(source_.guards.back()->span, ", " + guard);
   const Place target = source_.targets.front().span;

@@ -11,6 +11,7 @@ namespace solar::ir {
 namespace {
 
 constexpr size_t kMaxErrors = 100;
+constexpr size_t kMaxMessage = 1000;  // names may be long
 
 bool same_place(const Diagnostic& a, const Diagnostic& b) {
   return a.kind == b.kind && a.span.source == b.span.source && a.span.begin == b.span.begin &&
@@ -24,6 +25,8 @@ void Context::error(const Environment& env, DiagnosticKind kind, Place span, std
   for (const Environment* at = &env; at->caller != nullptr; at = at->caller) {
     labels.push_back({at->call_site, "in this call"});
   }
+  if (message.size() > kMaxMessage) message = message.substr(0, kMaxMessage) + "...";
+  if (hint.size() > kMaxMessage) hint = hint.substr(0, kMaxMessage) + "...";
   Diagnostic diagnostic = {.kind = kind,
                            .message = std::move(message),
                            .span = span,
@@ -45,10 +48,6 @@ bool Context::equal(const DimValue& a, const DimValue& b, Place span) {
   if (a.value != b.value) return false;
   if (!(a.expr == b.expr)) equations.push_back({a.expr, b.expr, span});
   return true;
-}
-
-std::string Context::source_text(const Environment& env, const DimValue& value) const {
-  return env.caller == nullptr ? table.text(value.expr) : fmt::format("{}", value.value);
 }
 
 std::string Context::text(const DimValue& value) const {

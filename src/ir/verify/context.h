@@ -101,8 +101,6 @@ class Context {
 
   DimValue constant(int64_t value) { return {value, table.constant(value)}; }
   std::string text(const DimValue& value) const;  // `H*D` or `H*D = 64`
-  /// As it can be written in the body: the dims of the program are not known in its functions.
-  std::string source_text(const Environment& env, const DimValue& value) const;
 
   // Dim expressions (dims.cpp). Reports and returns nothing on a wrong one.
   std::optional<DimValue> eval_dim(const Environment& env, const ast::Expr& expr);

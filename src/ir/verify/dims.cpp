@@ -96,7 +96,14 @@ std::optional<DimValue> Context::eval_dim(const Environment& env, const ast::Exp
               "bind smaller dims");
         return std::nullopt;
       }
-      return DimValue{*value, symbolic(table, expr.text, a->expr, b->expr)};
+      const DimExpr written = symbolic(table, expr.text, a->expr, b->expr);
+      if (table.is_too_large(written)) {
+        error(env, DiagnosticKind::CountOverflow, expr.span,
+              "written in the free dims, the expression is too large",
+              "make a dim it comes from a free one: give it a number");
+        return std::nullopt;
+      }
+      return DimValue{*value, written};
     }
     default:
       break;

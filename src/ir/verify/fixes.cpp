@@ -77,12 +77,12 @@ Fixes change_word_before(Place name, std::string_view word, std::string_view to)
   if (name.source == nullptr) return {};
   const std::string_view before =
       std::string_view(name.source->text).substr(0, static_cast<size_t>(name.begin));
-  const size_t last = before.find_last_not_of(" \t\n`");
+  const size_t last = before.find_last_not_of(" \t\r\n`");
   if (last == std::string_view::npos || !before.substr(0, last + 1).ends_with(word)) return {};
   const size_t begin = last + 1 - word.size();
-  if (!to.empty()) return replace(place(name.source, begin, last + 1), std::string(to));
-  const size_t end = std::max(before.find_first_not_of(" \t\n", last + 1), last + 1);
-  return replace(place(name.source, begin, std::min(end, before.size())), "");
+  const size_t line = before.rfind('\n', begin) + 1;  // npos + 1 is 0
+  if (before.substr(line, begin - line).find('#') != std::string_view::npos) return {};
+  return replace(place(name.source, begin, last + 1), std::string(to));
 }
 
 }  // namespace solar::ir

@@ -22,7 +22,7 @@ Fixes rename(const std::string& name, Place place, const std::vector<std::string
 Fixes wrap(Place place, std::string_view function);
 /// Writes another operator between the operands of a binary expression.
 Fixes change_operator(const ast::Expr& binary, std::string_view to);
-/// Writes `to` for `word`, which stands in front of a name; nothing removes it.
+/// Writes `to` for `word`, which stands in front of a name.
 Fixes change_word_before(Place name, std::string_view word, std::string_view to);
 
 }  // namespace solar::ir

@@ -118,7 +118,8 @@ class Verifier : public StatementSink {
 
   void report_no_program(const ast::File& file) {
     if (file.functions.empty()) {
-      context_.error(env_, DiagnosticKind::OutputMissing, {}, "the text holds no `program`",
+      const Place start = {file.sources.empty() ? nullptr : file.sources.front().get(), 0, 0};
+      context_.error(env_, DiagnosticKind::OutputMissing, start, "the text holds no `program`",
                      "program name(input x: f32[N]) -> (y) { dims N = 4 ... }");
     } else {
       context_.error(env_, DiagnosticKind::OutputMissing, file.functions.front().name.span,
