@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/checked.h"
+#include "einsum/carried_reads.h"
 #include "einsum/demand.h"
 #include "einsum/node_count.h"
 #include "einsum/prepare.h"
@@ -185,6 +186,7 @@ class Lifter {
       for (const auto& [tensor, touched] : demand_.reads[at]) {
         if (const auto range = bytes(tensor, touched)) add_read(op, tensor, *range);
       }
+      op.bytes_in.min.value -= read_as_another(index_, op.reads);
     }
     for (const auto& [tensor, touched] : demand_.outside) {
       const int32_t producer = index_.producer(tensor);

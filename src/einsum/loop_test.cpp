@@ -89,6 +89,35 @@ TEST(Loops, OperatorsInABodyRunAtEveryStep) {
   EXPECT_TRUE(graph.exact);
 }
 
+// What an operator surely reads: values that start or go on as one tensor may be read once.
+TEST(Loops, CarriedValuesMayBeOneTensor) {
+  const auto bytes = [](const std::string& starts, const std::string& operands,
+                        const std::string& next) {
+    const Graph graph = lift_text(R"(
+program p(input x: f32[N], input v: f32[N]) -> (y, z) {
+  dims N = 8
+  let (y, z) = repeat t:3 with ()" +
+                                  starts + R"() {
+    op "combine" { let c = add()" +
+                                  operands + R"() }
+    op "other" { let d = mul(c, v) }
+    next ()" + next + R"()
+  }
+})");
+    for (const Operator& op : graph.operators) {
+      if (op.name == "combine") return op.bytes_in.min.value;
+    }
+    return int64_t{-1};
+  };
+  const int64_t one = 3 * 8 * 4;  // a tensor at every step
+  EXPECT_EQ(bytes("a = x, b = v", "a, b", "c, d"), 2 * one);
+  EXPECT_EQ(bytes("a = x, b = v", "a, b", "b, c"), 2 * one);  // never the same ones
+  EXPECT_EQ(bytes("a = x, b = x", "a, b", "c, d"), one);
+  EXPECT_EQ(bytes("a = x, b = v", "a, b", "c, c"), one);
+  EXPECT_EQ(bytes("a = x, b = v", "a, x", "c, d"), one);
+  EXPECT_EQ(bytes("a = v, b = v", "a, x", "c, d"), 2 * one);
+}
+
 TEST(Loops, GuardsOnTheStepDecideWhatIsRead) {
   const Graph graph = lift_text(R"(
 program early(input x: f32[T, N], input h0: f32[N]) -> (h) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/apply_fixes.h"
 #include "base/file.h"
@@ -26,15 +27,25 @@ Diagnostics problems_of(const std::string& path, const std::string& text) {
   return program ? Diagnostics{} : program.error();
 }
 
-/// What can only be seen once the text can be read is progress too.
-bool is_progress(const Diagnostics& before, const Diagnostics& after) {
-  const auto broken = [](const Diagnostics& all) {
+int line_of(const Source& source, int32_t offset) { return position_of(source, offset).line; }
+
+/// Whether a round of fixes helped: less of the text cannot be read, fewer errors are left, or the
+/// errors that came to light are on other lines than what was fixed.
+bool is_progress(const Diagnostics& before, const Source& source, const FixedText& next,
+                 const Diagnostics& after) {
+  const auto unread = [](const Diagnostics& all) {
     return std::count_if(all.begin(), all.end(),
                          [](const Diagnostic& one) { return one.kind == DiagnosticKind::Syntax; });
   };
-  const auto now = broken(after);
-  const auto then = broken(before);
-  return now < then || (now == 0 && then == 0 && after.size() < before.size());
+  if (unread(after) != unread(before)) return unread(after) < unread(before);
+  if (after.size() < before.size()) return true;
+  std::set<int> fixed;  // fixes stay on their line
+  for (const AppliedFix& fix : next.applied) fixed.insert(line_of(source, fix.span.begin));
+  const Source now = {source.name, next.text};
+  return std::none_of(after.begin(), after.end(), [&](const Diagnostic& one) {
+    return one.span.source != nullptr && one.span.source->name == source.name &&
+           fixed.contains(line_of(now, one.span.begin));
+  });
 }
 
 void tell(const Source& source, const AppliedFix& fix) {
@@ -58,7 +69,7 @@ int fix_file(const FixOptions& options) {
     FixedText next = apply_fixes(source, left, options.all);
     if (next.applied.empty()) break;
     Diagnostics then = problems_of(options.path, next.text);
-    if (!is_progress(left, then)) break;
+    if (!is_progress(left, source, next, then)) break;
     for (const AppliedFix& fix : next.applied) tell(source, fix);
     fixed = std::move(next.text);
     left = std::move(then);
