@@ -115,7 +115,8 @@ DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) {
 }
 
 DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
-  if (a.is_constant() && b.is_constant()) {
+  const bool divides = op == DimOp::FloorDiv || op == DimOp::Mod;
+  if (a.is_constant() && b.is_constant() && !(divides && b.constant() <= 0)) {
     const int64_t x = a.constant();
     const int64_t y = b.constant();
     switch (op) {
@@ -131,15 +132,15 @@ DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
   }
   if (a == b && (op == DimOp::Min || op == DimOp::Max)) return a;
   if (op == DimOp::FloorDiv && b.is_constant() && b.constant() == 1) return a;
-  if (op == DimOp::FloorDiv || op == DimOp::Mod) {
+  if (divides) {
     // Exact division of every term, by a constant or by one monomial.
     if (b.terms().size() == 1) {
       const auto& [divisor, by] = *b.terms().begin();
       DimTerms quotient;
-      bool exact = by != 0;
+      bool exact = by > 0;
       for (const auto& [monomial, coefficient] : a.terms()) {
         Monomial rest;
-        exact = exact && by != 0 && coefficient % by == 0 &&
+        exact = exact && coefficient % by == 0 &&
                 std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end());
         if (!exact) break;
         std::set_difference(monomial.begin(), monomial.end(), divisor.begin(), divisor.end(),
@@ -247,7 +248,8 @@ std::string DimTable::plain_text(const DimExpr& expr, bool& one_factor) const {
     return a.first.size() > b.first.size();
   });
   for (const auto& [monomial, coefficient] : ordered) {
-    const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
+    const auto bits = static_cast<uint64_t>(coefficient);  // the smallest has no positive
+    const uint64_t magnitude = coefficient < 0 ? 0 - bits : bits;
     out += out.empty() ? (coefficient < 0 ? "-" : "") : (coefficient < 0 ? " - " : " + ");
     std::string product = magnitude != 1 || monomial.empty() ? fmt::format("{}", magnitude) : "";
     factors = std::max(factors, monomial.size() + (product.empty() ? 0 : 1));
