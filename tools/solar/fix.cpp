@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/apply_fixes.h"
@@ -27,26 +28,35 @@ Diagnostics problems_of(const std::string& path, const std::string& text) {
   return program ? Diagnostics{} : program.error();
 }
 
-int line_of(const Source& source, int32_t offset) { return position_of(source, offset).line; }
+/// Which fixes are tried: few on one line, as a fix that does not help is offered again, and upon a
+/// bracket that was guessed no other guess.
+class Patience {
+ public:
+  Diagnostics offered(const Source& source, Diagnostics all) const {
+    for (Diagnostic& one : all) {
+      std::erase_if(one.fixes, [&](const Fix& fix) {
+        const int line = position_of(source, fix.span.begin).line;
+        const auto tried = rounds_.find(line);
+        return (tried != rounds_.end() && tried->second >= kMostOnALine) ||
+               (guessed_.contains(line) && one.kind != DiagnosticKind::UnknownName);
+      });
+    }
+    return all;
+  }
 
-/// Whether a round of fixes helped: less of the text cannot be read, fewer errors are left, or the
-/// errors that came to light are on other lines than what was fixed.
-bool is_progress(const Diagnostics& before, const Source& source, const FixedText& next,
-                 const Diagnostics& after) {
-  const auto unread = [](const Diagnostics& all) {
-    return std::count_if(all.begin(), all.end(),
-                         [](const Diagnostic& one) { return one.kind == DiagnosticKind::Syntax; });
-  };
-  if (unread(after) != unread(before)) return unread(after) < unread(before);
-  if (after.size() < before.size()) return true;
-  std::set<int> fixed;  // fixes stay on their line
-  for (const AppliedFix& fix : next.applied) fixed.insert(line_of(source, fix.span.begin));
-  const Source now = {source.name, next.text};
-  return std::none_of(after.begin(), after.end(), [&](const Diagnostic& one) {
-    return one.span.source != nullptr && one.span.source->name == source.name &&
-           fixed.contains(line_of(now, one.span.begin));
-  });
-}
+  void note(const Source& source, const FixedText& next) {
+    for (const AppliedFix& fix : next.applied) {
+      const int line = position_of(source, fix.span.begin).line;  // fixes stay on their line
+      ++rounds_[line];
+      if (fix.replacement == ")" || fix.replacement == "]") guessed_.insert(line);
+    }
+  }
+
+ private:
+  static constexpr int kMostOnALine = 8;
+  std::map<int, int> rounds_;
+  std::set<int> guessed_;
+};
 
 void tell(const Source& source, const AppliedFix& fix) {
   const Position at = position_of(source, fix.span.begin);
@@ -64,15 +74,15 @@ int fix_file(const FixOptions& options) {
   if (!text) return report(text.error());
   std::string fixed = *text;
   Diagnostics left = problems_of(options.path, fixed);
+  Patience patience;
   for (int round = 0; round < kMostRounds && !left.empty(); ++round) {
     const Source source = {options.path, fixed};
-    FixedText next = apply_fixes(source, left, options.all);
+    FixedText next = apply_fixes(source, patience.offered(source, left), options.all);
     if (next.applied.empty()) break;
-    Diagnostics then = problems_of(options.path, next.text);
-    if (!is_progress(left, source, next, then)) break;
+    patience.note(source, next);
     for (const AppliedFix& fix : next.applied) tell(source, fix);
     fixed = std::move(next.text);
-    left = std::move(then);
+    left = problems_of(options.path, fixed);
   }
   const bool in_place = !options.to_stdout && is_regular_file(options.path);
   if (!in_place || fixed != *text) {
