@@ -54,6 +54,8 @@ Result<std::string> read_open(int fd, const std::string& path) {
     if (const char* why = unreadable(info)) return refuse(why);
   }
   std::string content;
+  if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= kLargestFile)
+    content.reserve(static_cast<size_t>(info.st_size));
   char buffer[1 << 16];
   while (true) {
     const ssize_t n = ::read(fd, buffer, sizeof buffer);

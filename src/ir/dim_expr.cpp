@@ -64,7 +64,11 @@ DimExpr DimTable::term(const Monomial& monomial, int64_t coefficient) {
   return intern({{monomial, coefficient}});
 }
 
-DimExpr DimTable::constant(int64_t value) { return term({}, value); }
+DimExpr DimTable::constant(int64_t value) {
+  const auto [at, fresh] = constants_.try_emplace(value);
+  if (fresh) at->second = term({}, value);
+  return at->second;
+}
 
 DimExpr DimTable::atom_expr(Atom atom) {
   auto at = std::find(atoms_.begin(), atoms_.end(), atom);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace solar::ir {
@@ -89,6 +90,7 @@ class DimTable {
   std::vector<Atom> atoms_;
   std::set<DimPolynomial> polynomials_;
   std::map<std::string, int32_t> variable_ids_;
+  std::unordered_map<int64_t, DimExpr> constants_;
 };
 
 }  // namespace solar::ir

@@ -20,7 +20,7 @@ struct VerifyOptions {
 Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& options = {});
 
 /// Parses and verifies a text in memory, statement by statement.
-Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options = {},
+Result<VerifiedProgram> verify_text(std::string text, const VerifyOptions& options = {},
                                     const std::string& name = "<text>");
 
 /// The part of a program that computes `results`, which are defined in no body: fewer ports and

@@ -94,9 +94,10 @@ int check_files(Check& check) {
   Diagnostics problems;
   for (const std::string& path : check.paths) {
     const ir::VerifyOptions options = {check.options.analyze.bindings};
-    const auto text = read_file(path);
+    auto text = read_file(path);
     const auto program =
-        text ? ir::verify_text(*text, options, path) : Result<ir::VerifiedProgram>(text.error());
+        text ? ir::verify_text(check.rebind ? *text : std::move(*text), options, path)
+             : Result<ir::VerifiedProgram>(text.error());
     const auto note = [&](const Diagnostics& found) {
       problems.insert(problems.end(), found.begin(), found.end());
     };

@@ -75,7 +75,7 @@ bool Nest::add_loops() {
       }
       std::vector<int32_t> indices;
       for (size_t i = 0; i < at->second.size(); ++i) {
-        indices.push_back(push(fmt::format("{}{}", name, i), at->second[i], Loop::Order::Any));
+        indices.push_back(push(name + std::to_string(i), at->second[i], Loop::Order::Any));
       }
       packs_[name] = std::move(indices);
       continue;

@@ -324,9 +324,9 @@ Result<VerifiedProgram> verify(const ast::File& file, const VerifyOptions& optio
   return std::move(elaboration.program);
 }
 
-Result<VerifiedProgram> verify_text(const std::string& text, const VerifyOptions& options,
+Result<VerifiedProgram> verify_text(std::string text, const VerifyOptions& options,
                                     const std::string& name) {
-  const auto source = std::make_shared<const Source>(Source{name, text});
+  const auto source = std::make_shared<const Source>(name, std::move(text));
   Verifier verifier(options);
   SOLAR_TRY(const ast::File file, parse(source, &verifier));
   if (file.program && file.functions.size() > verifier.functions()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "ir/printer_text.h"
 #include "ir/verify/context.h"
@@ -19,6 +20,12 @@ struct Factor {
   bool used = false;
   Place span = {};
 };
+
+/// The members of a group; any other axis is its own.
+std::span<const ast::Axis> parts_of(const ast::Axis& axis) {
+  if (axis.kind == ast::Axis::Kind::Group) return axis.group;
+  return {&axis, 1};
+}
 
 class ViewChecker {
  public:
@@ -74,6 +81,7 @@ class ViewChecker {
                      {{tensor.span, "defined here"}});
       return false;
     }
+    factors_.reserve(extents_.size() + view_.right.size());
     size_t at = 0;
     for (const ast::Axis& axis : view_.left) {
       if (axis.kind == ast::Axis::Kind::Pack) {
@@ -91,11 +99,9 @@ class ViewChecker {
   }
 
   bool read_left_axis(const ast::Axis& axis, size_t at) {
-    const std::vector<ast::Axis> single = {axis};
-    const std::vector<ast::Axis>& parts = axis.kind == ast::Axis::Kind::Group ? axis.group : single;
     DimValue product = context_.constant(1);
     int open = -1;
-    for (const ast::Axis& part : parts) {
+    for (const ast::Axis& part : parts_of(axis)) {
       if (part.kind == ast::Axis::Kind::One) {
         factors_.push_back({"", context_.constant(1), static_cast<int>(at), true, part.span});
         continue;
@@ -140,11 +146,11 @@ class ViewChecker {
 
   bool close_axis(const ast::Axis& axis, size_t at, const DimValue& product, int open) {
     const DimValue& whole = extents_[at];
-    const std::string place = fmt::format("axis {} of `{}`", at, view_.input.text);
+    const auto place = [&] { return fmt::format("axis {} of `{}`", at, view_.input.text); };
     if (open >= 0) {
       if (whole.value % product.value != 0) {
         bad(axis.span,
-            fmt::format("{} has extent {}, which {} does not divide", place, context_.text(whole),
+            fmt::format("{} has extent {}, which {} does not divide", place(), context_.text(whole),
                         context_.text(product)),
             "a reshape whose factors do not divide is two views: flatten, then split");
         return false;
@@ -159,7 +165,7 @@ class ViewChecker {
     if (!context_.equal(whole, product, axis.span)) {
       context_.error(
           env_, DiagnosticKind::ShapeMismatch, axis.span,
-          fmt::format("{} has extent {}, the view gives it {}", place, context_.text(whole),
+          fmt::format("{} has extent {}, the view gives it {}", place(), context_.text(whole),
                       context_.text(product)),
           "the factors of an axis multiply to its extent; one may be left to be inferred");
       return false;
@@ -182,9 +188,8 @@ class ViewChecker {
         }
         continue;
       }
-      const std::vector<ast::Axis> single = {axis};
       std::vector<int> members;
-      for (const ast::Axis& part : axis.kind == ast::Axis::Kind::Group ? axis.group : single) {
+      for (const ast::Axis& part : parts_of(axis)) {
         if (part.kind == ast::Axis::Kind::One) continue;
         if (part.kind == ast::Axis::Kind::Pack) {
           const auto pack = pack_sizes_.find(part.name);
