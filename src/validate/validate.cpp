@@ -6,6 +6,7 @@
 
 #include "exec/executor.h"
 #include "ir/parser.h"
+#include "ir/reroll.h"
 #include "ir/unify_dims.h"
 #include "ir/verify.h"
 #include "validate/run.h"
@@ -186,6 +187,13 @@ Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRe
             frontend::trace(pool, request, out, options.limits, {options.cancel, {}}));
   SOLAR_TRY(const ir::ast::File raw, ir::parse_text(traced.trace.name, traced.trace.alir));
   SOLAR_TRY(traced.file, ir::unify_dims(raw));
+  if (auto rolled = ir::reroll(traced.file)) {
+    traced.file = std::move(*rolled);
+  } else {  // not for the user to mend: the program as it was traced is as good
+    traced.trace.warnings.push_back(
+        fmt::format("the trace was not re-rolled: {}",
+                    rolled.error().empty() ? "" : rolled.error().front().message));
+  }
   SOLAR_TRY(ir::VerifiedProgram program, ir::verify(traced.file));
   traced.program = std::move(program);
   return traced;

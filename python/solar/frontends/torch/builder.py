@@ -133,6 +133,20 @@ class Builder(Views):
         self._emit([result], values, f"let {result.token} = concat({parts}; axis = {axis})")
         return result
 
+    def stack(self, values: Sequence[Value], axis: int) -> Value:
+        """`let y = stack(...)`: along a new axis."""
+        if len(values) == 1:
+            return self.unsqueeze(values[0], axis)
+        axis %= values[0].rank + 1
+        shape = list(values[0].shape)
+        shape.insert(axis, len(values))
+        known = self._common_extents(values)
+        known.insert(axis, None)
+        result = self._value(Meta(tuple(shape), values[0].dtype), "stacked", known)
+        parts = ", ".join(v.token for v in values)
+        self._emit([result], values, f"let {result.token} = stack({parts}; axis = {axis})")
+        return result
+
     def kernel(self, result: Meta, text: str, operands: Sequence[Value], extents: Sequence[str]) -> Value:
         """A loop nest written out. Only for operators whose argument is itself a nest, as einsum's equation is.
 

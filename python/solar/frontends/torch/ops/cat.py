@@ -19,5 +19,4 @@ def cat(b: Builder, tensors: Sequence[Value], dim: int = 0) -> Value:
 
 @lowering("aten.stack.default")
 def stack(b: Builder, tensors: Sequence[Value], dim: int = 0) -> Value:
-    axis = dim % (tensors[0].rank + 1)
-    return b.concat([b.unsqueeze(b.cast(x, b.result.dtype), axis) for x in tensors], axis)
+    return b.stack([b.cast(x, b.result.dtype) for x in tensors], dim)
