@@ -69,6 +69,13 @@ Result<Done> add_folder(const fs::path& folder, std::vector<fs::path>& found) {
   return Done{};
 }
 
+/// A source's file and its `:member`, which may be empty.
+std::pair<std::string, std::string> split_member(const std::string& source) {
+  const size_t colon = source.rfind(".py:");
+  if (colon == std::string::npos) return {source, ""};
+  return {source.substr(0, colon + 3), source.substr(colon + 3)};
+}
+
 /// The longest path that both lie under.
 fs::path common_folder(const fs::path& a, const fs::path& b) {
   fs::path common;
@@ -87,12 +94,19 @@ bool natural_less(std::string_view a, std::string_view b) {
 
 Result<std::vector<Problem>> find_problems(const std::vector<std::string>& sources) {
   std::vector<fs::path> found;
+  std::vector<Problem> problems;
   fs::path base;
   for (const std::string& source : sources) {
+    if (source.starts_with("hf:")) {
+      problems.push_back({printable_line(source), source});
+      continue;
+    }
     std::error_code error;
-    const fs::path path = fs::canonical(source, error);
-    if (error) return source_error(source, error);
+    const auto [file, member] = split_member(source);
+    fs::path path = fs::canonical(file, error);
+    if (error) return source_error(file, error);
     const bool is_folder = fs::is_directory(path, error);
+    path += member;
     if (is_folder) {
       SOLAR_TRY([[maybe_unused]] const Done added, add_folder(path, found));
     } else {
@@ -101,12 +115,11 @@ Result<std::vector<Problem>> find_problems(const std::vector<std::string>& sourc
     const fs::path folder = is_folder ? path : path.parent_path();
     base = base.empty() ? folder : common_folder(base, folder);
   }
-  if (found.empty()) {
+  if (found.empty() && problems.empty()) {
     return Diagnostic{
         .kind = DiagnosticKind::Usage,
         .message = fmt::format("no .py, .pt2 or .alir file under {}", fmt::join(sources, ", "))};
   }
-  std::vector<Problem> problems;
   for (const fs::path& path : found) {
     problems.push_back({printable_line(path.lexically_relative(base).string()), path.string()});
   }

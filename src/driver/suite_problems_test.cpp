@@ -79,6 +79,21 @@ TEST(FindProblems, NamesAreRelativeToTheFolderThatHoldsThem) {
   EXPECT_EQ(names_of(*one), (std::vector<std::string>{"x.txt"}));
 }
 
+TEST(FindProblems, MembersAndModelsAreProblemsToo) {
+  const auto folder = frontend::TemporaryFolder::make();
+  ASSERT_TRUE(folder);
+  touch(folder->file("a/x.py"));
+  const auto found = find_problems(
+      {"hf:gpt2", folder->file("a/x.py:scale"), folder->file("a"), folder->file("a/x.py:scale")});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(names_of(*found), (std::vector<std::string>{"hf:gpt2", "x.py", "x.py:scale"}));
+  EXPECT_EQ(found->front().source, "hf:gpt2");
+  EXPECT_TRUE(found->back().source.ends_with("a/x.py:scale"));
+  const auto alone = find_problems({"hf:gpt2"});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(names_of(*alone), (std::vector<std::string>{"hf:gpt2"}));
+}
+
 TEST(FindProblems, NothingFoundIsAnError) {
   const auto folder = frontend::TemporaryFolder::make();
   ASSERT_TRUE(folder);

@@ -15,6 +15,7 @@ struct Identity {
   std::vector<ir::TensorId> starts = {};  // through the loops around it
   std::optional<ir::TensorId> next = {};
   int32_t loop = -1;
+  int32_t body = -1;
 };
 
 Identity identity_of(const ProgramIndex& index, ir::TensorId tensor) {
@@ -23,7 +24,9 @@ Identity identity_of(const ProgramIndex& index, ir::TensorId tensor) {
   made.own = tensor;
   const ir::Carried* carried = index.carried_of(tensor);
   if (carried == nullptr) return made;
-  made.loop = index.placed(index.producer(tensor)).owner;
+  const Placed& carry = index.placed(index.producer(tensor));
+  made.loop = carry.owner;
+  made.body = carry.block;
   made.next = base(carried->next);
   for (; carried != nullptr; carried = index.carried_of(made.starts.back()))
     made.starts.push_back(base(carried->initial));
@@ -34,14 +37,21 @@ bool contains(const std::vector<ir::TensorId>& all, ir::TensorId one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-bool may_be_one(const Identity& a, const Identity& b) {
+/// Whether the carried value is `other` in some step. One that the same body makes anew each step
+/// is not: the carried value is that of the step before.
+bool goes_on_as(const ProgramIndex& index, const Identity& carried, const Identity& other) {
+  if (carried.next != other.own) return false;
+  return other.loop >= 0 || !index.is_in(other.own, carried.body);
+}
+
+bool may_be_one(const ProgramIndex& index, const Identity& a, const Identity& b) {
   if (contains(a.starts, b.own) || contains(b.starts, a.own)) return true;
   if (std::any_of(a.starts.begin(), a.starts.end(),
                   [&](ir::TensorId start) { return contains(b.starts, start); })) {
     return true;
   }
   if (a.loop == b.loop) return a.next && a.next == b.next;
-  return a.next == b.own || b.next == a.own;
+  return goes_on_as(index, a, b) || goes_on_as(index, b, a);
 }
 
 }  // namespace
@@ -58,7 +68,7 @@ int64_t read_as_another(const ProgramIndex& index, const std::vector<Transfer>& 
   for (size_t i = 0; i < reads.size(); ++i) {
     if (identities[i].loop < 0) continue;
     for (size_t j = 0; j < reads.size(); ++j) {
-      if (j == i || set[i] == set[j] || !may_be_one(identities[i], identities[j])) continue;
+      if (j == i || set[i] == set[j] || !may_be_one(index, identities[i], identities[j])) continue;
       std::replace(set.begin(), set.end(), size_t{set[j]}, size_t{set[i]});
     }
   }

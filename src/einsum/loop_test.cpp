@@ -118,6 +118,20 @@ program p(input x: f32[N], input v: f32[N]) -> (y, z) {
   EXPECT_EQ(bytes("a = v, b = v", "a, x", "c, d"), 2 * one);
 }
 
+TEST(Loops, ACarriedValueIsNotWhatTheStepMakes) {
+  const Graph graph = lift_text(R"(
+program p(input x: f32[N]) -> (ds, y) {
+  dims N = 8
+  let (y) stack (ds) = repeat t:3 with (a = x) {
+    op "make" { let c = relu(a) }
+    op "combine" { let d = mul(a, c) }
+    next (c) stack (d)
+  }
+})");
+  EXPECT_EQ(graph.operators.at(1).name, "combine");
+  EXPECT_EQ(graph.operators.at(1).bytes_in.min.value, 2 * 3 * 8 * 4);
+}
+
 TEST(Loops, GuardsOnTheStepDecideWhatIsRead) {
   const Graph graph = lift_text(R"(
 program early(input x: f32[T, N], input h0: f32[N]) -> (h) {

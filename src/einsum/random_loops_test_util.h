@@ -106,10 +106,10 @@ class RandomLoopProgram : public RandomProgram {
 
   std::string condition(const std::string& name) {
     const Tensor from = any();
-    std::string zeros_at;
-    for (size_t axis = 0; axis < from.shape.size(); ++axis) zeros_at += axis > 0 ? ", 1" : "1";
+    std::vector<int> place;
+    for (const auto extent : from.shape) place.push_back(extent > 1 ? 1 : 0);
     return fmt::format("  kernel {}: bool[] {{ {}[] = {}[{}] > 0 }}\n", name, name, from.name,
-                       zeros_at);
+                       fmt::join(place, ", "));
   }
 
   std::string loop() {

@@ -193,7 +193,8 @@ program two(input x: f32[B, T], input h0: f32[B]) -> (y, h1_3, h2_3) {{
 {}  op "stack" {{ let y = stack(x2_0, x2_1, x2_2, x2_3; axis = 1) }}
 }})",
                                        body);
-  EXPECT_EQ(rerolled(text), R"(program two(input x: f32[B, T], input h0: f32[B]) -> (y, h1_1, h2_1) {
+  EXPECT_EQ(rerolled(text),
+            R"(program two(input x: f32[B, T], input h0: f32[B]) -> (y, h1_1, h2_1) {
   dims B = 3, T = 4
   let h1_1 stack x1_steps_1 = repeat t:T with (h1_before_1 = h0) {
     slice x0_1 = x[:, t]

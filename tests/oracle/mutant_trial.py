@@ -1,25 +1,21 @@
-"""Does validation notice faults? Mutates the traced programs of the three published models at small size.
+"""Does validation notice faults? Mutates the traced program of a source at small sizes.
 
 Whether a mutant means another function is judged here, by the NumPy evaluator on 50 seeds; whether validation refuses
-it is asked of `solar check MUTANT --against SOURCE`. The test suite tries ten mutants of each model; for more:
-
-    python -m oracle.mutant_trial SOLAR_BINARY [--count 100] [--seed 1] [--model gpt2]      (from tests/)
+it is asked of `solar check MUTANT --against SOURCE`. `test_mutants.py` tries ten mutants of each published model,
+`problem_mutants.py` a few of every problem in folders.
 """
 
-import argparse
-import importlib.util
-import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from solar import worker
+from solar.tensorfile import read_tensors
 
 from .alir_nodes import File, UnreadableError
 from .alir_text import read
@@ -27,25 +23,37 @@ from .mutate import Mutant, mutants
 from .numpy_eval import Outcome, evaluate
 from .numpy_values import ProgramError
 
+if TYPE_CHECKING:
+    import subprocess
+
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = 50
-# Small sizes at which nothing degenerates: extents differ, windows are ragged, guards hold here and not there.
-SIZES: Mapping[str, Mapping[str, int]] = {
-    "resnet18": {"BATCH": 2, "IMAGE": 40, "WIDTH": 3, "CLASSES": 5},
-    "gpt2": {
-        "BATCH": 2,
-        "SEQUENCE": 7,
-        "POSITIONS": 9,
-        "VOCABULARY": 13,
-        "LAYERS": 2,
-        "HEADS": 3,
-        "HEAD_WIDTH": 4,
-    },
-    "vit_b16": {"BATCH": 2, "IMAGE": 12, "PATCH": 4, "CLASSES": 5, "LAYERS": 2, "HEADS": 3, "HEAD_WIDTH": 4},
-}
 
 Solar = Callable[..., "subprocess.CompletedProcess[str]"]
 Ports = dict[str, npt.NDArray[Any]]
+Arrays = list[npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A program with sizes at which the evaluator is quick."""
+
+    path: Path
+    sizes: Mapping[str, int]
+
+    def options(self) -> list[str]:
+        """`--set` and what it is given."""
+        return ["--set", ",".join(f"{name}={value}" for name, value in self.sizes.items())] if self.sizes else []
+
+
+# Sizes at which nothing degenerates: extents differ, windows are ragged, guards hold here and not there.
+SMALL_IMAGES = {"BATCH": 2, "CLASSES": 5}
+SMALL_LAYERS = {"BATCH": 2, "LAYERS": 2, "HEADS": 3, "HEAD_WIDTH": 4}
+EXAMPLES = {
+    "resnet18": Source(ROOT / "examples/resnet18.py", {**SMALL_IMAGES, "IMAGE": 40, "WIDTH": 3}),
+    "gpt2": Source(ROOT / "examples/gpt2.py", {**SMALL_LAYERS, "SEQUENCE": 7, "POSITIONS": 9, "VOCABULARY": 13}),
+    "vit_b16": Source(ROOT / "examples/vit_b16.py", {**SMALL_IMAGES, **SMALL_LAYERS, "IMAGE": 12, "PATCH": 4}),
+}
 
 
 @dataclass(frozen=True)
@@ -59,9 +67,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Trial:
-    """All mutants of one model."""
+    """All mutants of one source."""
 
-    model: str
+    name: str
     verdicts: tuple[Verdict, ...]
 
     @property
@@ -81,86 +89,86 @@ class Trial:
         return [v.mutant for v in self.verdicts if v.rejected and not v.changed]
 
 
-def small_source(model: str, folder: Path) -> Path:
-    """The example with its module-level sizes made small."""
-    text = (ROOT / "examples" / f"{model}.py").read_text()
-    for name, value in SIZES[model].items():
-        text, count = re.subn(rf"^{name} = \d+$", f"{name} = {value}", text, flags=re.MULTILINE)
-        assert count == 1, f"{model}: constant {name}"
-    path = folder / f"{model}.py"
-    path.write_text(text)
-    return path
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"small_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def samples(module: ModuleType, program: File, seeds: int = SEEDS) -> tuple[Ports, npt.NDArray[Any]]:
-    """The program's ports for every seed, and what the module itself gives (in float64)."""
-    assert program.program is not None
+def samples(source: Source, folder: Path, seeds: int = SEEDS) -> tuple[Ports, Arrays]:
+    """The program's ports for every seed, and what the original gives in float64."""
     torch.set_num_threads(1)  # the tensors are tiny
-    torch.manual_seed(0)
-    model = module.Model(*module.get_init_inputs()).double()
+    request: dict[str, Any] = {"source": str(source.path), "overrides": dict(source.sizes)}
+    traced = worker.handle({**request, "do": "trace", "out": str(folder / "judged.alir")})
+    golden = {"do": "golden", "ports": traced["ports"], "constants": traced.get("constants"), "want_f64": True}
+    path = folder / "judged.safetensors"
     collected: dict[str, list[npt.NDArray[Any]]] = {}
-    results = []
+    results: list[list[npt.NDArray[Any]]] = []
     for seed in range(seeds):
-        torch.manual_seed(1 + seed)
-        with torch.no_grad():
-            for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-                if name.endswith("running_var"):
-                    tensor.copy_(0.5 + torch.rand_like(tensor))
-                elif tensor.dim() == 1:
-                    tensor.copy_(float(name.endswith("weight")) + 0.3 * torch.randn_like(tensor))
-                elif tensor.dim() > 1:
-                    tensor.copy_(torch.randn_like(tensor) * tensor[0].numel() ** -0.5)
-            inputs = [x.double() if x.is_floating_point() else x for x in module.get_inputs()]
-            results.append(model(*inputs).numpy())
-        state = {name.replace(".", "_"): value for name, value in model.state_dict().items()}
-        remaining = list(inputs)
-        for port in program.program.ports:
-            if port.role == "const":
-                continue
-            value = remaining.pop(0) if port.role == "input" else state[port.name]
-            collected.setdefault(port.name, []).append(value.detach().numpy().copy())
-    return {name: np.stack(values) for name, values in collected.items()}, np.stack(results)
+        distribution = "normal" if seed % 2 else "example"
+        again = {**request, **golden, "seed": 1 + seed, "distribution": distribution, "out": str(path)}
+        worker.handle(again)
+        tensors = {name: as_array(tensor) for name, tensor in read_tensors(str(path)).items()}
+        for name, array in tensors.items():
+            if name.startswith("in/"):
+                collected.setdefault(name[3:], []).append(array)
+        kind = "f64" if "f64/0" in tensors else "out"
+        results.append([tensors[name] for name in sorted_by_number(tensors, kind)])
+    outputs = [np.stack(one).astype(np.float64) for one in zip(*results, strict=True)]
+    return {name: np.stack(values) for name, values in collected.items()}, outputs
 
 
-def only_output(outcome: Outcome) -> npt.NDArray[np.float64]:
-    (output,) = outcome.outputs.values()
-    return output.astype(np.float64)
+def sorted_by_number(names: Mapping[str, Any], kind: str) -> list[str]:
+    return sorted((n for n in names if n.startswith(f"{kind}/")), key=lambda n: int(n.rpartition("/")[2]))
+
+
+def as_array(tensor: torch.Tensor) -> npt.NDArray[Any]:
+    """The values; NumPy has no bfloat16 and no float8."""
+    if tensor.is_floating_point() and tensor.dtype not in (torch.float64, torch.float32, torch.float16):
+        tensor = tensor.float()
+    return tensor.detach().numpy().copy()
+
+
+def outputs_of(outcome: Outcome) -> Arrays:
+    return [output.astype(np.float64) for output in outcome.outputs.values()]
+
+
+def largest(values: npt.NDArray[np.float64]) -> float:
+    """The largest finite magnitude."""
+    finite = np.abs(values[np.isfinite(values)])
+    return float(finite.max()) if finite.size else 0.0
 
 
 class Judge:
     """Knows the original's outputs and how far float32 arithmetic alone moves them."""
 
-    def __init__(self, module: ModuleType, program: File, prelude: Sequence[File]) -> None:
+    def __init__(self, source: Source, folder: Path, program: File, prelude: Sequence[File]) -> None:
         self.functions = {name: f for file in prelude for name, f in file.functions.items()}
-        self.ports, self.source = samples(module, program)
-        self.exact = only_output(evaluate(program, self.functions, self.ports, exact=True))
-        rounded = only_output(evaluate(program, self.functions, self.ports, exact=False))
-        scale = float(np.abs(self.exact).max())
-        self.noise = max(float(np.abs(rounded - self.exact).max()), float(np.finfo(np.float32).eps) * scale)
+        self.ports, self.source = samples(source, folder)
+        self.exact = self.evaluated(program, exact=True)
+        rounded = self.evaluated(program, exact=False)
+        eps = float(np.finfo(np.float32).eps)
+        with np.errstate(invalid="ignore"):
+            self.noise = [
+                max(largest(r - e), eps * largest(e), float(np.finfo(np.float32).tiny))
+                for r, e in zip(rounded, self.exact, strict=True)
+            ]
 
-    def differs_from_source(self) -> float:
-        """The largest difference between the program and the module it was traced from, in units of the noise."""
-        return float(np.abs(self.exact - self.source).max()) / self.noise
+    def evaluated(self, program: File, exact: bool) -> Arrays:
+        return outputs_of(evaluate(program, self.functions, self.ports, exact=exact))
+
+    def difference(self, outputs: Arrays) -> float:
+        """The largest difference to the program's own outputs, in units of the noise."""
+        if [o.shape for o in outputs] != [e.shape for e in self.exact]:
+            return np.inf
+        worst = 0.0
+        for output, exact, noise in zip(outputs, self.exact, self.noise, strict=True):
+            with np.errstate(invalid="ignore"):
+                same = (output == exact) | (np.isnan(output) & np.isnan(exact))
+                difference = np.where(same, 0.0, np.abs(output - exact) / noise)
+            worst = max(worst, float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0)))
+        return worst
 
     def changed(self, mutant: Mutant) -> bool:
         """Whether the mutant's function differs by more than rounding could on any of the seeds."""
         try:
-            output = only_output(evaluate(read(mutant.text), self.functions, self.ports, exact=True))
+            return self.difference(self.evaluated(read(mutant.text), exact=True)) > 8
         except ProgramError:
             return True
-        if output.shape != self.exact.shape:
-            return True
-        difference = np.abs(output - self.exact)
-        return not bool((difference <= 8 * self.noise).all())
 
 
 def prelude_files() -> list[File]:
@@ -175,18 +183,23 @@ def readable(text: str) -> bool:
     return True
 
 
-def run(solar: Solar, model: str, folder: Path, count: int, seed: int) -> Trial:
-    """Traces the small model, makes mutants that pass the verifier, judges and validates each."""
-    source = small_source(model, folder)
-    traced = folder / f"{model}.alir"
-    done = solar("trace", str(source), "-o", str(traced))
+def trace(solar: Solar, source: Source, folder: Path) -> Path:
+    """The file with the program as `solar trace` writes it."""
+    path = folder / "traced.alir"
+    done = solar("trace", str(source.path), *source.options(), "-o", str(path))
     assert done.returncode == 0, done.stderr
+    return path
+
+
+def run(solar: Solar, source: Source, folder: Path, count: int, seed: int) -> Trial:
+    """Traces the source, makes mutants that pass the verifier, judges and validates each."""
+    traced = trace(solar, source, folder)
     prelude = prelude_files()
     program = read(traced.read_text())
-    judge = Judge(load(source), program, prelude)
-    assert judge.differs_from_source() < 8, f"{model}: the evaluator and PyTorch disagree on the traced program"
+    judge = Judge(source, folder, program, prelude)
+    assert judge.difference(judge.source) < 8, "the evaluator and PyTorch disagree on the traced program"
 
-    candidate = folder / f"{model}_mutant.alir"
+    candidate = folder / "candidate.alir"
 
     def passes_the_verifier(text: str) -> bool:
         candidate.write_text(text)
@@ -196,9 +209,9 @@ def run(solar: Solar, model: str, folder: Path, count: int, seed: int) -> Trial:
 
     def verdict(number: int) -> Verdict:
         mutant = found[number]
-        path = folder / f"{model}_mutant_{number}.alir"
+        path = folder / f"mutant_{number}.alir"
         path.write_text(mutant.text)
-        done = solar("check", str(path), "--against", str(source))
+        done = solar("check", str(path), "--against", str(source.path), *source.options())
         output = done.stdout + done.stderr
         assert done.returncode in (0, 1), f"exit code {done.returncode}: {output}"
         # A fault in an index may already stop the run.
@@ -207,32 +220,12 @@ def run(solar: Solar, model: str, folder: Path, count: int, seed: int) -> Trial:
 
     with ThreadPoolExecutor(2) as pool:
         verdicts = list(pool.map(verdict, range(len(found))))
-    return Trial(model, tuple(verdicts))
+    return Trial(source.path.stem, tuple(verdicts))
 
 
 def describe(trial: Trial) -> str:
-    lines = [f"{trial.model}: {trial.caught} of {trial.changed} mutants that change the function rejected"]
+    lines = [f"{trial.name}: {trial.caught} of {trial.changed} mutants that change the function rejected"]
     lines[0] += f" ({len(trial.verdicts)} mutants in all)"
     lines += [f"  missed: [{mutant.kind}] {mutant.note}" for mutant in trial.missed]
     lines += [f"  rejected, though equal: [{m.kind}] {m.note}" for m in trial.refused_though_equal]
     return "\n".join(lines)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("binary")
-    parser.add_argument("--count", type=int, default=100, help="mutants of each model")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--model", choices=sorted(SIZES), action="append")
-    parser.add_argument("--folder", type=Path, required=True, help="where programs are written")
-    options = parser.parse_args()
-
-    def solar(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([options.binary, *arguments], capture_output=True, text=True, check=False)
-
-    for model in options.model or sorted(SIZES):
-        print(describe(run(solar, model, options.folder, options.count, options.seed)), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -31,6 +31,7 @@ from .alir_nodes import (
     Number,
     Pack,
     Read,
+    Repeat,
     Slice,
     Statement,
     Unary,
@@ -123,6 +124,8 @@ class Finder:
                 self.slice(statement)
             elif isinstance(statement, Apply):
                 self.apply(statement)
+            elif isinstance(statement, Repeat):
+                self.body(statement.body)
         return self.found
 
     def kernel(self, kernel: Kernel) -> None:
@@ -292,13 +295,22 @@ def sites(file: File, library: Library) -> list[Site]:
 
     def visit(body: tuple[Statement, ...], text: str, path: tuple[Apply, ...]) -> None:
         found.extend(Site(path, edit) for edit in Finder(text, library.functions).body(body))
-        for statement in body:
-            if isinstance(statement, Apply) and statement.function in library.functions:
+        for statement in calls(body):
+            if statement.function in library.functions:
                 function = library.functions[statement.function]
                 visit(function.body, library.texts[function.name], (*path, statement))
 
     visit(file.program.body, file.text, ())
     return found
+
+
+def calls(body: tuple[Statement, ...]) -> Iterator[Apply]:
+    """The calls of a body, those in its loops too."""
+    for statement in body:
+        if isinstance(statement, Apply):
+            yield statement
+        elif isinstance(statement, Repeat):
+            yield from calls(statement.body)
 
 
 def mutate(file: File, library: Library, site: Site) -> Mutant:

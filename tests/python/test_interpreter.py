@@ -164,13 +164,10 @@ def test_programs(solar: Any, tmp_path: Path, name: str) -> None:
     compare(solar, tmp_path, program, random_ports(PROGRAMS[name], 1), {})
 
 
-@pytest.mark.parametrize("model", sorted(mutant_trial.SIZES))
+@pytest.mark.parametrize("model", sorted(mutant_trial.EXAMPLES))
 def test_models(solar: Any, tmp_path: Path, model: str) -> None:
-    source = mutant_trial.small_source(model, tmp_path)
-    program = tmp_path / f"{model}.alir"
-    done = solar("trace", source, "-o", program)
-    assert done.returncode == 0, done.stderr
+    source = mutant_trial.EXAMPLES[model]
+    program = mutant_trial.trace(solar, source, tmp_path)
     prelude = {name: f for file in mutant_trial.prelude_files() for name, f in file.functions.items()}
-    ports, _ = mutant_trial.samples(mutant_trial.load(source), read(program.read_text()), seeds=2)
-    ports = {name: v.astype(np.float32) if v.dtype == np.float64 else v for name, v in ports.items()}
+    ports, _ = mutant_trial.samples(source, tmp_path, seeds=2)
     compare(solar, tmp_path, program, ports, prelude)

@@ -101,13 +101,13 @@ def test_an_archive_that_cannot_be_used_is_told(archive: str, tmp_path: Path) ->
 
 
 def test_bundled_configurations() -> None:
-    assert len(bundled_names()) == 7
+    assert len(bundled_names()) == 16
     for name in bundled_names():
         path = configuration_file(name)
         assert path == configuration_file(name.rpartition("/")[2])
         found = constants_of(path)
         assert found["batch_size"] == 1
-        assert found["vocab_size"] > 8
+        assert any(key.endswith(("hidden_size", "embed_dim", "d_model", "n_embd", "hidden_sizes[0]")) for key in found)
         assert not any("layer" in key or "head" in key for key in found)
 
 

@@ -16,9 +16,9 @@ def trials() -> dict[str, mutant_trial.Trial]:
     return {}
 
 
-@pytest.mark.parametrize("model", sorted(mutant_trial.SIZES))
+@pytest.mark.parametrize("model", sorted(mutant_trial.EXAMPLES))
 def test_mutants_are_rejected(solar: Any, tmp_path: Path, trials: dict[str, mutant_trial.Trial], model: str) -> None:
-    trial = mutant_trial.run(solar, model, tmp_path, MUTANTS, SEED)
+    trial = mutant_trial.run(solar, mutant_trial.EXAMPLES[model], tmp_path, MUTANTS, SEED)
     trials[model] = trial
     print(f"seed {SEED}", mutant_trial.describe(trial), sep="\n")
     assert len(trial.verdicts) == MUTANTS

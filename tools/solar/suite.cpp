@@ -59,7 +59,7 @@ void add_suite(CLI::App& app, Run& run) {
   driver::SuiteOptions& suite_options = options->suite;
   command
       ->add_option("SRC", suite_options.sources,
-                   "folders (all .py, .pt2, .alir files in them), files")
+                   "folders (all .py, .pt2, .alir files in them), files, hf:MODEL")
       ->required();
   add_list(*command, "--arch", options->source.analyze.archs,
            "architectures: names or files, comma-separated");

@@ -102,9 +102,8 @@ class RepeatPlanner {
       }
     }
     // What the first step reads once would be counted as two tensors.
-    const bool shared = std::any_of(carries_.begin(), carries_.end(), [&](const Carry& known) {
-      return known.initial == initial;
-    });
+    const bool shared = std::any_of(carries_.begin(), carries_.end(),
+                                    [&](const Carry& known) { return known.initial == initial; });
     if (shared) return false;
     const std::string& name = name_of(0, next);
     const TensorFacts* start = facts_.tensor(records_.text(initial));
