@@ -1,5 +1,5 @@
 # The one entry point. Every target sets up what it needs first.
-.PHONY: setup build test golden check ci format clean kernelbench long-differential long-mutations long-fuzz
+.PHONY: setup build test golden check ci format clean kernelbench long-differential long-mutants long-mutations long-fuzz
 
 setup: ## everything that building, testing and checking needs
 	@bash scripts/setup.sh development
@@ -19,6 +19,9 @@ kernelbench: ## KERNELBENCH_DIR=PATH: all four levels, hours; goes on where it w
 		--out "$${KERNELBENCH_OUT:-kernelbench-run}" --resume --fail-on unvalidated
 long-differential: ## 20,000 random programs, executors against NumPy: minutes
 	@bash scripts/long/differential.sh
+long-mutants: ## KERNELBENCH_DIR=PATH: faults in levels 1 to 3, which validation must notice: hours; goes on likewise
+	@test -d "$$KERNELBENCH_DIR/KernelBench/level1" || { echo "set KERNELBENCH_DIR to a checkout of KernelBench" >&2; exit 2; }
+	@bash scripts/long/mutants.sh "$$KERNELBENCH_DIR"/KernelBench/level[1-3] --out "$${MUTANTS_OUT:-mutants.jsonl}"
 long-mutations: ## 100,000 random mutations of programs, under the sanitizers
 	@bash scripts/long/mutations.sh
 long-fuzz: ## an hour of fuzzing, under the sanitizers

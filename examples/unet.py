@@ -115,8 +115,8 @@ class Model(nn.Module):
         self.time1 = nn.Linear(channels, time_width)
         self.time2 = nn.Linear(time_width, time_width)
         self.enter = nn.Conv2d(LATENT_CHANNELS, channels, 3, padding=1)
-        self.down, self.halve = nn.ModuleList(), nn.ModuleList()
-        self.up, self.double = nn.ModuleList(), nn.ModuleList()
+        self.down, self.shrink = nn.ModuleList(), nn.ModuleList()
+        self.up, self.enlarge = nn.ModuleList(), nn.ModuleList()
         last = len(wider) - 1
         skips = [channels]
         width = channels
@@ -126,7 +126,7 @@ class Model(nn.Module):
                 width = factor * channels
                 skips.append(width)
             if level < last:
-                self.halve.append(nn.Conv2d(width, width, 3, stride=2, padding=1))
+                self.shrink.append(nn.Conv2d(width, width, 3, stride=2, padding=1))
                 skips.append(width)
         self.middle1 = Stage(width, width, time_width, True)
         self.middle2 = Stage(width, width, time_width, False)
@@ -135,7 +135,7 @@ class Model(nn.Module):
                 self.up.append(Stage(width + skips.pop(), factor * channels, time_width, level < last))
                 width = factor * channels
             if level > 0:
-                self.double.append(nn.Conv2d(width, width, 3, padding=1))
+                self.enlarge.append(nn.Conv2d(width, width, 3, padding=1))
         self.norm = nn.GroupNorm(GROUPS, width)
         self.leave = nn.Conv2d(width, LATENT_CHANNELS, 3, padding=1)
         self.channels = channels
@@ -150,13 +150,13 @@ class Model(nn.Module):
             x = stage(x, time, text)
             skips.append(x)
             if (number + 1) % self.blocks == 0 and number + 1 < len(self.down):
-                x = self.halve[number // self.blocks](x)
+                x = self.shrink[number // self.blocks](x)
                 skips.append(x)
         x = self.middle2(self.middle1(x, time, text), time, text)
         for number, stage in enumerate(self.up):
             x = stage(torch.cat([x, skips.pop()], dim=1), time, text)
             if (number + 1) % (self.blocks + 1) == 0 and number + 1 < len(self.up):
-                x = self.double[number // (self.blocks + 1)](F.interpolate(x, scale_factor=2.0, mode="nearest"))
+                x = self.enlarge[number // (self.blocks + 1)](F.interpolate(x, scale_factor=2.0, mode="nearest"))
         return self.leave(F.silu(self.norm(x)))
 
 

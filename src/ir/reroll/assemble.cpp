@@ -123,14 +123,7 @@ class Joins {
 class Uses : public StatementVisitor {
  public:
   std::unordered_set<std::string> names = {};
-  void fixed(std::string_view) override {}
-  void binder(const std::string&) override {}
   void use(std::string& name) override { names.insert(name); }
-  void define(std::string&, bool) override {}
-  void dim(std::string&) override {}
-  void bounds(SliceBounds&) override {}
-  void module(std::optional<std::string>&) override {}
-  void barrier() override {}
 };
 
 ast::Statement element(const StackedSteps& stacked, size_t step) {

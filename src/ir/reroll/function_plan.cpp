@@ -294,14 +294,8 @@ class FunctionPlanner {
     class Collector : public StatementVisitor {
      public:
       std::set<std::string> names = {};
-      void fixed(std::string_view) override {}
       void binder(const std::string& name) override { names.insert(name); }
-      void use(std::string&) override {}
       void define(std::string& name, bool) override { names.insert(name); }
-      void dim(std::string&) override {}
-      void bounds(SliceBounds&) override {}
-      void module(std::optional<std::string>&) override {}
-      void barrier() override {}
     };
     Collector collector;
     for (size_t offset = 0; offset < copies_.period; ++offset) {

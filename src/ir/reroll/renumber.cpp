@@ -16,14 +16,7 @@ namespace {
 class Definitions : public StatementVisitor {
  public:
   Walk::Names names = {};
-  void fixed(std::string_view) override {}
-  void binder(const std::string&) override {}
-  void use(std::string&) override {}
   void define(std::string& name, bool) override { names.insert(name); }
-  void dim(std::string&) override {}
-  void bounds(SliceBounds&) override {}
-  void module(std::optional<std::string>&) override {}
-  void barrier() override {}
 };
 
 /// Without its numbers: `stack` of `stack_0`, `stack_view` of `stack_0_view_2`.

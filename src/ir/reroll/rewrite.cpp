@@ -7,10 +7,6 @@ class Rewriter : public StatementVisitor {
  public:
   explicit Rewriter(const std::vector<Replacement>& leaves) : leaves_(leaves) {}
 
-  void fixed(std::string_view) override {}
-  void binder(const std::string&) override {}
-  void define(std::string&, bool) override {}
-  void barrier() override {}
   void use(std::string& name) override { replace(name); }
   void dim(std::string& name) override { replace(name); }
   void bounds(SliceBounds& bounds) override {

@@ -21,18 +21,19 @@ struct SliceBounds {
   int32_t axis = 0;        // of the input; negative: from the end
 };
 
+/// What a visitor does not override it passes over.
 class StatementVisitor {
  public:
   virtual ~StatementVisitor() = default;
-  virtual void fixed(std::string_view text) = 0;     // the same in every copy
-  virtual void binder(const std::string& name) = 0;  // a loop variable, `let`, axis or step
-  virtual void use(std::string& name) = 0;           // a tensor from outside of the statement
+  virtual void fixed(std::string_view) {}              // text that is the same in every copy
+  virtual void binder(const std::string& /*name*/) {}  // a loop variable, `let`, axis or step
+  virtual void use(std::string& /*name*/) {}           // a tensor from outside of the statement
   /// A tensor that the statement defines; `visible` to the statements after it.
-  virtual void define(std::string& name, bool visible) = 0;
-  virtual void dim(std::string& name) = 0;
-  virtual void bounds(SliceBounds& bounds) = 0;
-  virtual void module(std::optional<std::string>& path) = 0;
-  virtual void barrier() = 0;  // what no function or body may hold
+  virtual void define(std::string& /*name*/, bool /*visible*/) {}
+  virtual void dim(std::string& /*name*/) {}
+  virtual void bounds(SliceBounds&) {}
+  virtual void module(std::optional<std::string>& /*path*/) {}
+  virtual void barrier() {}  // what no function or body may hold
 };
 
 /// Visits every part of `statement`, which the visitor may change. Linear in its text.
