@@ -60,7 +60,7 @@ def main() -> None:
             arrays |= {name: state[name] for role, name in ports if role != "input"}
             inputs = {name: np.ascontiguousarray(value.numpy()) for name, value in arrays.items()}
             first = server.load("model", text, inputs, "jit")
-            (output,) = re.search(r"\) -> \((\w+)\)", text).groups()  # type: ignore[union-attr]
+            (output,) = re.search(r"^program .*?\) -> \((\w+)\)", text, re.DOTALL | re.MULTILINE).groups()  # type: ignore[union-attr]
             server.ask(f"save model {folder}/out.npz")
             expected = model(*given).numpy()
             error = np.abs(np.load(f"{folder}/out.npz")[output] - expected).max() / np.abs(expected).max()
