@@ -30,8 +30,13 @@ Diagnostic interrupted() {
 class TwoTrace {
  public:
   TwoTrace(frontend::WorkerPool& pool, const frontend::SourceRequest& request, const Traced& full,
-           const std::string& folder, const Options& options)
-      : pool_(pool), request_(request), full_(full), folder_(folder), options_(options) {}
+           const std::string& folder, const Options& options, const std::vector<Overrides>& failing)
+      : pool_(pool),
+        request_(request),
+        full_(full),
+        folder_(folder),
+        options_(options),
+        failing_(failing) {}
 
   struct Small {
     frontend::SourceRequest request = {};
@@ -69,9 +74,11 @@ class TwoTrace {
       for (const bool distinct : {true, false}) {
         for (int variant = 0; variant < 2 && found.size() < 2; ++variant) {
           const Overrides overrides = shrink(constants_, cap, distinct, variant, kept);
-          const bool known = std::any_of(found.begin(), found.end(), [&](const Small& s) {
-            return s.request.overrides == merged(overrides);
-          });
+          const Overrides all = merged(overrides);
+          const bool known =
+              std::any_of(found.begin(), found.end(),
+                          [&](const Small& s) { return s.request.overrides == all; }) ||
+              std::find(failing_.begin(), failing_.end(), all) != failing_.end();
           if (overrides.empty() || known) continue;
           if (auto small = attempt(overrides)) found.push_back(std::move(*small));
         }
@@ -144,6 +151,7 @@ class TwoTrace {
   const Traced& full_;
   const std::string& folder_;
   const Options& options_;
+  const std::vector<Overrides>& failing_;  // sizes at which the original does not run
   std::vector<frontend::SourceConstant> constants_;
   std::string reason_;
   int traces_ = 0;
@@ -201,10 +209,19 @@ Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRe
 
 namespace {
 
-Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
-                               const Traced& traced, const std::string& folder,
-                               const Options& options) {
-  TwoTrace search(pool, request, traced, folder, options);
+bool original_failed(const Diagnostics& problems) {
+  return !problems.empty() &&
+         std::all_of(problems.begin(), problems.end(), [](const Diagnostic& problem) {
+           return problem.kind == DiagnosticKind::SourceRaised;
+         });
+}
+
+/// Sizes at which the original raises are added to `failing`.
+Result<Outcome> validate_small_but(frontend::WorkerPool& pool,
+                                   const frontend::SourceRequest& request, const Traced& traced,
+                                   const std::string& folder, const Options& options,
+                                   std::vector<Overrides>& failing) {
+  TwoTrace search(pool, request, traced, folder, options, failing);
   SOLAR_TRY(std::vector<TwoTrace::Small> smalls, search.run());
   Outcome outcome;
   if (smalls.size() < 2) {
@@ -221,8 +238,13 @@ Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::Sourc
     const TwoTrace::Small& small = smalls[i];
     const std::vector<Run> runs =
         i == 0 ? runs_for(*small.traced.program) : std::vector<Run>{{4, "example"}};
-    SOLAR_TRY(outcome, run_and_compare(std::move(outcome), pool, small.request, small.traced.trace,
-                                       *small.traced.program, runs, folder, options));
+    auto compared = run_and_compare(std::move(outcome), pool, small.request, small.traced.trace,
+                                    *small.traced.program, runs, folder, options);
+    if (!compared) {
+      if (original_failed(compared.error())) failing.push_back(small.request.overrides);
+      return compared.error();
+    }
+    outcome = std::move(*compared);
     if (outcome.status != "passed") break;
   }
   for (const ir::Dim& dim : (*smalls[0].traced.program)->dims) {
@@ -232,6 +254,26 @@ Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::Sourc
   note_equal_dims(**smalls[0].traced.program, outcome);
   outcome.example = {};
   return outcome;
+}
+
+/// Sizes that belong together may not fit once each is made smaller by itself: others are tried.
+Result<Outcome> validate_small(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
+                               const Traced& traced, const std::string& folder,
+                               const Options& options) {
+  constexpr size_t kMaxFailing = 6;
+  std::vector<Overrides> failing;
+  while (true) {
+    const size_t before = failing.size();
+    auto outcome = validate_small_but(pool, request, traced, folder, options, failing);
+    if (outcome || failing.size() == before) return outcome;
+    if (failing.size() == kMaxFailing) {
+      Outcome skipped;
+      skipped.reason = fmt::format(
+          "too large to run at full size, and the original fails at the small sizes tried: {}",
+          outcome.error().front().message);
+      return skipped;
+    }
+  }
 }
 
 bool hit_a_limit(const Diagnostics& problems) {
