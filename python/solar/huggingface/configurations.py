@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 BUNDLED = os.path.join(os.path.dirname(__file__), "configurations")
 PREFIX = "config."  # of overrides of configurations that a file loads
 # Integers that say what a model is made of, rather than how large it is.
-STRUCTURE = re.compile(r"token_id|layer|head|num_|kernel|stride|patch|depth|expert|hash|type_vocab|beam|group|version|position")
+STRUCTURE = re.compile(
+    r"token_id|layer|head|num_|kernel|stride|patch|depth|expert|hash|type_vocab|beam|group|version|(max|target|n)_position"
+)
 
 
 def bundled_names() -> list[str]:
