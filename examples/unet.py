@@ -143,7 +143,8 @@ class Model(nn.Module):
         self.eval()
 
     def forward(self, latent: torch.Tensor, steps: torch.Tensor, text: torch.Tensor) -> torch.Tensor:
-        time = self.time2(F.silu(self.time1(wave_features(steps, self.channels))))
+        waves = wave_features(steps, self.channels).to(latent.dtype)
+        time = self.time2(F.silu(self.time1(waves)))
         x = self.enter(latent)
         skips = [x]
         for number, stage in enumerate(self.down):
