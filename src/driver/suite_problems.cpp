@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/printable.h"
+#include "frontend/source_name.h"
 
 namespace solar::driver {
 namespace {
@@ -69,13 +70,6 @@ Result<Done> add_folder(const fs::path& folder, std::vector<fs::path>& found) {
   return Done{};
 }
 
-/// A source's file and its `:member`, which may be empty.
-std::pair<std::string, std::string> split_member(const std::string& source) {
-  const size_t colon = source.rfind(".py:");
-  if (colon == std::string::npos) return {source, ""};
-  return {source.substr(0, colon + 3), source.substr(colon + 3)};
-}
-
 /// The longest path that both lie under.
 fs::path common_folder(const fs::path& a, const fs::path& b) {
   fs::path common;
@@ -97,12 +91,12 @@ Result<std::vector<Problem>> find_problems(const std::vector<std::string>& sourc
   std::vector<Problem> problems;
   fs::path base;
   for (const std::string& source : sources) {
-    if (source.starts_with("hf:")) {
+    if (frontend::is_model(source)) {
       problems.push_back({printable_line(source), source});
       continue;
     }
     std::error_code error;
-    const auto [file, member] = split_member(source);
+    const auto [file, member] = frontend::split_source_name(source);
     fs::path path = fs::canonical(file, error);
     if (error) return source_error(file, error);
     const bool is_folder = fs::is_directory(path, error);

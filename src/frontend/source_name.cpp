@@ -36,12 +36,17 @@ Result<Done> check_text(const std::string& source) {
 
 }  // namespace
 
-Result<Done> check_source_name(const std::string& source) {
-  if (source.starts_with("hf:")) return check_text(source);  // a worker knows the models
-  std::string path = source;
+SourceName split_source_name(const std::string& source) {
   struct stat info = {};
   const size_t colon = source.rfind(':');
-  if (::stat(path.c_str(), &info) != 0 && colon != std::string::npos) path.resize(colon);
+  if (colon == std::string::npos || ::stat(source.c_str(), &info) == 0) return {source};
+  return {source.substr(0, colon), source.substr(colon)};
+}
+
+Result<Done> check_source_name(const std::string& source) {
+  if (is_model(source)) return check_text(source);
+  const std::string path = split_source_name(source).file;
+  struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return refusal(fmt::format("no such file: {}", path), kForms);
     return refusal(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));

@@ -12,7 +12,6 @@ import contextlib
 import json
 import multiprocessing
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -106,10 +105,6 @@ def ask(solar: Solar, path: Path, count: int, seed: int) -> dict[str, Any]:
     return result
 
 
-def natural_order(path: Path) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", path.name)]
-
-
 def summary(lines: Mapping[str, dict[str, Any]]) -> str:
     mutants = [one for line in lines.values() for one in line.get("mutants", [])]
     changed = [one for one in mutants if one["changed"]]
@@ -144,7 +139,7 @@ def main() -> None:
     if options.out.exists():
         lines = {line["problem"]: line for line in map(json.loads, options.out.read_text().splitlines())}
     for folder in options.folders:
-        for path in sorted(folder.glob("*.py"), key=natural_order):
+        for path in sorted(folder.glob("*.py")):
             name = f"{folder.name}/{path.name}"
             if name in lines:
                 continue

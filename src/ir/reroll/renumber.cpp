@@ -65,15 +65,18 @@ std::string renumbered(const ast::File& file) {
     return at->second;
   };
   /// A dim `view_12_3` is called after the tensor `view_12`.
+  std::map<std::string, std::string> renamed_dims;
   const auto rename_dim = [&](const std::string& name) {
-    for (size_t end = name.rfind('_'); end != std::string::npos && end > 0;
+    const auto [at, first] = renamed_dims.try_emplace(name, name);
+    for (size_t end = name.rfind('_'); first && end != std::string::npos && end > 0;
          end = name.rfind('_', end - 1)) {
       const std::string tensor = name.substr(0, end);
       if (!defined.names.contains(tensor)) continue;
       const std::string fresh = rename(tensor) + name.substr(end);
-      return fresh == name || taken.contains(fresh) ? name : fresh;
+      if (taken.insert(fresh).second) at->second = fresh;
+      break;
     }
-    return name;
+    return at->second;
   };
 
   std::string out;
