@@ -2,7 +2,7 @@
 
 Names in the file: `in/PORT` for every port that the traced program has, as it was before the run; `out/0`, `out/1`,
 ... the tensors that the program returns; `state/PORT` the values of states after the run; `f64/0`, ... the outputs of
-a run in float64 on the same values, for the scale of the tolerance.
+a run in float64 on the same values, which tell whether the original itself is accurate.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch.utils._pytree as pytree
 from torch import nn
 
 from solar import limits
+from solar.distributions import DISTRIBUTIONS, FLOATS, map_once, move_by_one_rounding, perturb_constants, redistribute
 from solar.problems import Problem, SourceError, describe, raised
 from solar.randomness import RandomDraws
 from solar.signature import forward_line
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
     from solar.sources import LoadedProgram
 
-# How example inputs of floating type are replaced. `example` keeps what the file makes.
-DISTRIBUTIONS = ("example", "normal", "large", "negative", "constant", "zeros")
-FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 TYPES = {
     "f64": torch.float64,
     "f32": torch.float32,
@@ -41,7 +39,6 @@ TYPES = {
     "u8": torch.uint8,
     "bool": torch.bool,
 }
-NORM_STATISTICS = ("running_mean", "running_var")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +70,26 @@ def run_golden(
     out: str,
     part: str,
     want_f64: bool,
+    nearby: bool = False,
     constants: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> GoldenRun:
-    """Runs `loaded`, which must be real, and writes `out` (through the temporary file `part`)."""
-    if distribution not in DISTRIBUTIONS:
-        hint = f"distributions: {', '.join(DISTRIBUTIONS)}"
-        raise SourceError(Problem("usage", f"no distribution `{distribution}`", loaded.path, 0, hint))
-    generator = torch.Generator().manual_seed(0x501A8 + seed)
-    expose_tensors(loaded.model)
-    perturb_constants(loaded.model, generator)
-    leaves, spec = pytree.tree_flatten((loaded.inputs, loaded.kwargs))
-    leaves = redistribute(leaves, distribution, generator)
+    """Runs `loaded`, which must be real, and writes `out` (through the temporary file `part`).
+
+    `nearby`: the same run with all values moved by one rounding, of which `in/...` is left out. It tells what a
+    float64 run would where the original has none.
+    """
+    leaves, spec = prepare(loaded, seed, distribution, nearby=nearby)
     saved = _saved(loaded, ports, leaves) if want_f64 else None
     warnings: list[str] = []
     has_f64 = False
     with TensorFileWriter(out, part, room=4 * len(ports)) as file, torch.no_grad():
-        write_inputs(file, loaded, ports, leaves, constants)
+        if not nearby:
+            write_inputs(file, loaded, ports, leaves, constants)
         progress("running the original")
         args, kwargs = pytree.tree_unflatten(leaves, spec)
-        draws = RandomDraws()
         state = torch.get_rng_state()
-        with draws if any(port.role == "rng" for port in ports) else contextlib.nullcontext():
+        with recorded_draws(ports) as draws:
             outputs = call_forward(loaded, loaded.model, args, kwargs)
         if not draws.draws and not torch.equal(state, torch.get_rng_state()):
             warnings.append("the original draws random numbers that the traced program does not take as inputs")
@@ -115,6 +110,29 @@ def run_golden(
             except (SourceError, RuntimeError, TypeError, ValueError, NotImplementedError) as error:
                 warnings.append(f"no float64 run: {str(error) or describe(error)}")
     return GoldenRun(summary, has_f64, tuple(warnings))
+
+
+def prepare(loaded: LoadedProgram, seed: int, distribution: str, *, nearby: bool = False) -> tuple[list[Any], Any]:
+    """Gives a real program the values of a run. Returns its inputs, as leaves and the tree they make."""
+    if distribution not in DISTRIBUTIONS:
+        hint = f"distributions: {', '.join(DISTRIBUTIONS)}"
+        raise SourceError(Problem("usage", f"no distribution `{distribution}`", loaded.path, 0, hint))
+    generator = torch.Generator().manual_seed(0x501A8 + seed)
+    expose_tensors(loaded.model)
+    perturb_constants(loaded.model, generator)
+    leaves, spec = pytree.tree_flatten((loaded.inputs, loaded.kwargs))
+    leaves = redistribute(leaves, distribution, generator)
+    if nearby:
+        move_by_one_rounding(loaded.model, leaves, generator)
+    return leaves, spec
+
+
+@contextlib.contextmanager
+def recorded_draws(ports: Sequence[Port]) -> Iterator[RandomDraws]:
+    """Within it random draws are noted, if a port takes them."""
+    draws = RandomDraws()
+    with draws if any(port.role == "rng" for port in ports) else contextlib.nullcontext():
+        yield draws
 
 
 def call_forward(loaded: LoadedProgram, model: nn.Module, args: Any, kwargs: Any) -> list[torch.Tensor]:
@@ -149,85 +167,6 @@ def expose_tensors(model: nn.Module) -> None:
             if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
                 delattr(module, name)
                 module.register_buffer(name, value, persistent=False)
-
-
-def perturb_constants(model: nn.Module, generator: torch.Generator) -> None:
-    """Makes parameters and norm statistics that hold one value everywhere (biases of 0, scales of 1) differ.
-
-    A program that leaves out such a parameter would otherwise agree with the original.
-    """
-    with torch.no_grad():
-        for tensor in _perturbed(model):
-            if tensor.dtype not in FLOATS or tensor.numel() == 0:
-                continue
-            value = float(tensor.reshape(-1)[0])
-            if not bool((tensor == value).all()):
-                continue
-            noise = torch.rand(tensor.shape, generator=generator, dtype=torch.float32)
-            if value == 0:
-                tensor.copy_((noise - 0.5) * 0.4)
-            else:
-                tensor.copy_(value * (0.5 + noise))
-
-
-def _perturbed(model: nn.Module) -> Iterator[torch.Tensor]:
-    yield from model.parameters()
-    for name, buffer in model.named_buffers():
-        if name.rpartition(".")[2] in NORM_STATISTICS:
-            yield buffer
-
-
-def redistribute(leaves: Sequence[Any], distribution: str, generator: torch.Generator) -> list[Any]:
-    """The example inputs with other values of floating type; anything else stays as it is.
-
-    Shapes, types and strides stay, and so does what shares memory: a tensor that is given twice, views of one tensor,
-    an expanded tensor.
-    """
-    if distribution == "example":
-        return list(leaves)
-    sizes: dict[tuple[int, torch.dtype], int] = {}
-    for leaf in filter(_is_replaced, leaves):
-        count = leaf.untyped_storage().nbytes() // leaf.element_size()
-        sizes[_memory(leaf)] = max(count, sizes.get(_memory(leaf), 0))
-    values = {memory: random_values(count, distribution, generator).to(memory[1]) for memory, count in sizes.items()}
-
-    def replaced(leaf: Any) -> Any:
-        if not _is_replaced(leaf):
-            return leaf
-        return values[_memory(leaf)].as_strided(leaf.shape, leaf.stride(), leaf.storage_offset())
-
-    return map_once(replaced, leaves)
-
-
-def _is_replaced(leaf: Any) -> bool:
-    return isinstance(leaf, torch.Tensor) and leaf.dtype in FLOATS and leaf.layout == torch.strided
-
-
-def _memory(leaf: torch.Tensor) -> tuple[int, torch.dtype]:
-    return leaf.untyped_storage().data_ptr(), leaf.dtype
-
-
-def random_values(count: int, distribution: str, generator: torch.Generator) -> torch.Tensor:
-    """`count` numbers of a distribution."""
-    if distribution == "constant":
-        return torch.full((count,), 0.75)
-    values = torch.randn(count, generator=generator)
-    if distribution == "large":
-        values *= 100.0
-    elif distribution == "negative":
-        values = -values.abs_()
-    elif distribution == "zeros":
-        values *= torch.rand(count, generator=generator) > 0.3
-    return values
-
-
-def map_once(change: Callable[[Any], Any], leaves: Sequence[Any]) -> list[Any]:
-    """`change` of every leaf; what is one object stays one object."""
-    done: dict[int, Any] = {}
-    for leaf in leaves:
-        if id(leaf) not in done:
-            done[id(leaf)] = change(leaf)
-    return [done[id(leaf)] for leaf in leaves]
 
 
 def lookup(loaded: LoadedProgram, port: Port) -> torch.Tensor:

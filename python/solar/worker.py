@@ -14,8 +14,8 @@ MEMORY_SIGNS = ("can't allocate memory", "not enough memory", "cannot allocate m
 
 
 def handle(request: dict[str, Any], progress: Progress = lambda _: None) -> dict[str, Any]:
-    """The result of `inspect`, `trace` or `golden`. Raises SourceError for everything that is wrong."""
-    actions = {"inspect": inspect_source, "trace": trace_source, "golden": golden_run}
+    """The result of a request. Raises SourceError for everything that is wrong."""
+    actions = {"inspect": inspect_source, "trace": trace_source, "golden": golden_run, "steps": steps_run}
     action = actions.get(request.get("do", ""))
     if action is None:
         raise SourceError(Problem("worker-failed", f"unknown request `{request.get('do')}`"))
@@ -95,6 +95,7 @@ def _constant(name: str, value: int) -> dict[str, Any]:
 def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Traces on fake tensors and writes the program's text."""
     from solar.frontends.torch import trace
+    from solar.frontends.torch.steps import steps_text
     from solar.sources import load
     from solar.tape import constructed_masks
     from solar.tensorfile import TensorFileWriter
@@ -132,6 +133,8 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
                 file.add(name, tensor)
         result["constants"] = path
     write_text(request["out"], traced.text)
+    result["steps"] = f"{request['out']}.steps.json"
+    write_text(result["steps"], steps_text(traced.steps))
     return result
 
 
@@ -163,7 +166,7 @@ def own_mistake(loaded: Any) -> tuple[Problem, ...]:
 
 def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Runs the original for real and writes its tensors."""
-    from solar.golden import Port, expose_tensors, run_golden
+    from solar.golden import expose_tensors, run_golden
     from solar.ports import resolve_ports
     from solar.sources import load
 
@@ -171,7 +174,7 @@ def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     seed = int(request.get("seed", 0))
     loaded = load(request["source"], request.get("overrides"), fake=False, seed=seed)
     mode = loaded.mode
-    ports = [Port(p["name"], p["role"], p.get("index"), p.get("key"), p.get("dtype")) for p in request["ports"]]
+    ports = ports_of(request)
     if request.get("resolve"):
         expose_tensors(loaded.model)
         ports = resolve_ports(loaded, ports)
@@ -183,6 +186,7 @@ def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
         out=request["out"],
         part=part_name(request["out"]),
         want_f64=bool(request.get("want_f64", False)),
+        nearby=bool(request.get("nearby", False)),
         constants=request.get("constants"),
         progress=progress,
     )
@@ -193,3 +197,32 @@ def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
         "mode": mode,
         "warnings": list(run.warnings),
     }
+
+
+def steps_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Runs the original operator by operator and writes some of the tensors inside."""
+    from solar.frontends.torch.steps import run_steps
+    from solar.sources import load
+
+    progress("building the original")
+    seed = int(request.get("seed", 0))
+    loaded = load(request["source"], request.get("overrides"), fake=False, seed=seed)
+    run_steps(
+        loaded,
+        ports_of(request),
+        set(request["nodes"]),
+        seed=seed,
+        distribution=request.get("distribution", "example"),
+        out=request["out"],
+        part=part_name(request["out"]),
+        constants=request.get("constants"),
+        progress=progress,
+    )
+    return {"path": request["out"]}
+
+
+def ports_of(request: dict[str, Any]) -> list[Any]:
+    """The ports that a request names."""
+    from solar.golden import Port
+
+    return [Port(p["name"], p["role"], p.get("index"), p.get("key"), p.get("dtype")) for p in request["ports"]]

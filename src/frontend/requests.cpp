@@ -44,6 +44,15 @@ static void from_json(const json& object, GoldenOutput& output) {
   object.at("shape").get_to(output.shape);
 }
 
+static void from_json(const json& object, TraceStep& step) {
+  object.at("node").get_to(step.node);
+  object.at("operator").get_to(step.op);
+  object.at("at").get_to(step.at);
+  object.at("module").get_to(step.module);
+  for (const json& name : object.at("tensors"))
+    step.tensors.push_back(name.is_null() ? "" : name.get<std::string>());
+}
+
 namespace {
 
 /// Reads an answer's fields with `read`; an answer of another form is a WorkerFailed diagnostic.
@@ -95,24 +104,57 @@ Result<TracedProgram> trace(WorkerPool& pool, const SourceRequest& program, cons
               result.at("ports").get_to(value.ports);
               result.at("warnings").get_to(value.warnings);
               value.constants_path = result.value("constants", "");
+              value.steps_path = result.value("steps", "");
             }));
   SOLAR_TRY(traced.alir, read_file(traced.path));
   copy_cost(reply, traced);
   return traced;
 }
 
-Result<GoldenFile> golden(WorkerPool& pool, const GoldenRequest& request, const Limits& limits,
-                          const Control& control) {
-  json body = {{"do", "golden"},
-               {"source", request.program.source},
+Result<std::vector<TraceStep>> read_steps(const TracedProgram& traced) {
+  SOLAR_TRY(const std::string text, read_file(traced.steps_path));
+  try {
+    return json::parse(text).get<std::vector<TraceStep>>();
+  } catch (const json::exception& error) {
+    return Diagnostic{.kind = DiagnosticKind::WorkerFailed,
+                      .message = fmt::format("a trace's steps cannot be read: {}", error.what())};
+  }
+}
+
+namespace {
+
+/// What every run of the original is told.
+json run_body(const GoldenRequest& request) {
+  json body = {{"source", request.program.source},
                {"overrides", request.program.overrides},
                {"ports", request.ports},
-               {"resolve", request.resolve},
                {"seed", request.seed},
                {"distribution", request.distribution},
-               {"want_f64", request.want_f64},
                {"out", request.out}};
   if (!request.constants_path.empty()) body["constants"] = request.constants_path;
+  return body;
+}
+
+}  // namespace
+
+Result<std::string> run_steps(WorkerPool& pool, const GoldenRequest& request,
+                              const std::vector<std::string>& nodes, const Limits& limits,
+                              const Control& control) {
+  json body = run_body(request);
+  body["do"] = "steps";
+  body["nodes"] = nodes;
+  SOLAR_TRY(const Reply reply, pool.request(body, limits, control));
+  return decode<std::string>(
+      reply, [](const json& result, std::string& path) { result.at("path").get_to(path); });
+}
+
+Result<GoldenFile> golden(WorkerPool& pool, const GoldenRequest& request, const Limits& limits,
+                          const Control& control) {
+  json body = run_body(request);
+  body["do"] = "golden";
+  body["resolve"] = request.resolve;
+  body["want_f64"] = request.want_f64;
+  body["nearby"] = request.nearby;
   SOLAR_TRY(const Reply reply, pool.request(body, limits, control));
   SOLAR_TRY(GoldenFile file, decode<GoldenFile>(reply, [](const json& result, GoldenFile& value) {
               result.at("path").get_to(value.path);

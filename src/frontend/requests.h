@@ -54,9 +54,20 @@ struct TracedProgram {
   std::vector<Port> ports;
   std::vector<std::string> warnings;
   std::string constants_path;  // tensors that the tracer lifted out of the program, or empty
+  std::string steps_path;      // what read_steps reads
   bool isolated = false;
   double seconds = 0;
   int64_t peak_rss = 0;
+};
+
+/// A source operator of a trace. `tensors` are the names in the text of what the call returns;
+/// empty for what the text does not have.
+struct TraceStep {
+  std::string node;
+  std::string op;
+  std::string at;
+  std::string module;
+  std::vector<std::string> tensors;
 };
 
 /// How example inputs of floating type are replaced; `example` keeps those of the source.
@@ -71,7 +82,8 @@ struct GoldenRequest {
   int64_t seed = 0;
   std::string distribution = "example";
   bool want_f64 = true;
-  std::string out;  // the .safetensors to write
+  bool nearby = false;  // with all values moved by one rounding; without in/PORT
+  std::string out;      // the .safetensors to write
 };
 
 struct GoldenOutput {
@@ -99,6 +111,15 @@ Result<SourceFacts> inspect(WorkerPool& pool, const std::string& source, const L
 /// back.
 Result<TracedProgram> trace(WorkerPool& pool, const SourceRequest& program, const std::string& out,
                             const Limits& limits = {}, const Control& control = {});
+
+/// A trace's source operators in their order.
+Result<std::vector<TraceStep>> read_steps(const TracedProgram& traced);
+
+/// Runs the original for real, operator by operator, with the request's ports, seed and
+/// distribution. The path of a file with in/PORT and, for the nodes named, node/NODE/0...
+Result<std::string> run_steps(WorkerPool& pool, const GoldenRequest& request,
+                              const std::vector<std::string>& nodes, const Limits& limits = {},
+                              const Control& control = {});
 
 /// Runs the original for real.
 Result<GoldenFile> golden(WorkerPool& pool, const GoldenRequest& request, const Limits& limits = {},

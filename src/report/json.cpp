@@ -45,6 +45,15 @@ Json to_json(const Validation& v) {
     put(out, "worst_place", v.worst_place);
     put(out, "tolerance_factor", v.tolerance_factor);
   }
+  if (v.first_wrong) {
+    const FirstWrong& wrong = *v.first_wrong;
+    Json first = {{"op", wrong.op}};
+    put(first, "at", wrong.at);
+    put(first, "module", wrong.module);
+    put(first, "place", wrong.place);
+    first["agreeing"] = wrong.agreeing;
+    out["first_wrong"] = std::move(first);
+  }
   if (!v.bindings.empty()) out["bindings"] = v.bindings;
   if (v.seeds > 0) out["seeds"] = v.seeds;
   if (!v.distributions.empty()) out["distributions"] = list_of(v.distributions);

@@ -14,6 +14,15 @@ namespace solar::report {
 
 inline constexpr const char* kSchema = "solar.report/1";
 
+/// The first source operator whose results differ from the original's.
+struct FirstWrong {
+  std::string op;
+  std::string at = {};
+  std::string module = {};
+  std::string place;     // `mul[0, 3]: expected 1.5, got 1.25`
+  int64_t agreeing = 0;  // operators before it
+};
+
 struct Validation {
   std::string status = "skipped";  // passed, failed, skipped
   std::string method = {};         // full, two-trace, per-op; empty when skipped
@@ -23,6 +32,7 @@ struct Validation {
   double worst_tolerance_share = 0;              // largest error / tolerance; above 1: failed
   std::string worst_place = {};                  // where that is: `y[0, 3]: expected 1.5, got 1.25`
   double tolerance_factor = 0;                   // c of the tolerance rule
+  std::optional<FirstWrong> first_wrong = {};    // of a failed one, where it was found
   std::map<std::string, int64_t> bindings = {};  // of the small program, when two-trace
   int64_t seeds = 0;
   std::vector<std::string> distributions = {};

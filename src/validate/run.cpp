@@ -7,6 +7,7 @@
 
 #include "exec/executor.h"
 #include "validate/compare.h"
+#include "validate/first_wrong.h"
 #include "validate/rounding.h"
 
 namespace solar::validate {
@@ -16,7 +17,7 @@ namespace {
 struct Expected {
   std::string name;
   const exec::TensorData* golden = nullptr;
-  const exec::TensorData* reference = nullptr;  // float64 run, or null
+  const exec::TensorData* reference = nullptr;  // of float64 or nearby values, or null
   const exec::TensorData* actual = nullptr;
 };
 
@@ -36,8 +37,10 @@ Result<std::vector<Expected>> pair_up(const ir::Program& program, const exec::Na
                                              program.outputs.size())};
   }
   for (size_t i = 0; i < count; ++i) {
+    const auto* exact = find(golden, fmt::format("f64/{}", i));
     pairs.push_back({program.output_names[i], find(golden, fmt::format("out/{}", i)),
-                     find(golden, fmt::format("f64/{}", i)), &outputs.outputs[i]});
+                     exact != nullptr ? exact : find(golden, fmt::format("near/{}", i)),
+                     &outputs.outputs[i]});
   }
   for (const auto& [name, value] : outputs.states) {
     if (const auto* expected = find(golden, "state/" + name))
@@ -55,23 +58,13 @@ Result<std::vector<Expected>> pair_up(const ir::Program& program, const exec::Na
   return pairs;
 }
 
-exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& golden) {
-  exec::Inputs inputs;
-  for (const ir::TensorId id : program.ports) {
-    const ir::Tensor& tensor = program.tensor(id);
-    if (tensor.role == ir::Role::Const) continue;
-    if (const auto* value = find(golden, "in/" + tensor.name)) inputs[tensor.name] = *value;
-  }
-  return inputs;
-}
-
 void note_once(Outcome& outcome, const std::string& note) {
   if (std::find(outcome.notes.begin(), outcome.notes.end(), note) == outcome.notes.end()) {
     outcome.notes.push_back(note);
   }
 }
 
-/// The original itself is off from its float64 run by more than the tolerance.
+/// The original itself is off from its reference by more than the tolerance.
 bool ill_conditioned(const std::vector<Expected>& pairs, double rounding) {
   return std::any_of(pairs.begin(), pairs.end(), [&](const Expected& pair) {
     return pair.reference != nullptr && !compare(*pair.reference, *pair.golden, rounding).equal;
@@ -94,7 +87,45 @@ void add_comparison(const Expected& pair, const Run& run, const Comparison& c, O
       pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
 }
 
+/// The example inputs are compared whatever the original's accuracy.
+bool needs_reference(const Run& run) { return run.distribution != "example"; }
+
+/// In place of a float64 run: the original on values one rounding away.
+void add_nearby(frontend::WorkerPool& pool, frontend::GoldenRequest request, const Options& options,
+                Golden& golden) {
+  request.nearby = true;
+  request.want_f64 = false;
+  const auto file = frontend::golden(pool, request, options.limits, {options.cancel, {}});
+  Result<exec::NamedTensors> tensors = file ? take_tensors(file->path) : file.error();
+  if (!tensors) {
+    golden.warnings.push_back(
+        fmt::format("no run on values one rounding away: {}", tensors.error().front().message));
+    return;
+  }
+  golden.warnings.emplace_back(
+      "the original's accuracy was judged by runs on values one rounding away");
+  for (size_t i = 0; tensors->contains(fmt::format("out/{}", i)); ++i) {
+    golden.tensors[fmt::format("near/{}", i)] = std::move((*tensors)[fmt::format("out/{}", i)]);
+  }
+}
+
 }  // namespace
+
+Result<exec::NamedTensors> take_tensors(const std::string& path) {
+  SOLAR_TRY(exec::NamedTensors tensors, exec::read_tensors(path));
+  ::unlink(path.c_str());
+  return tensors;
+}
+
+exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& golden) {
+  exec::Inputs inputs;
+  for (const ir::TensorId id : program.ports) {
+    const ir::Tensor& tensor = program.tensor(id);
+    if (tensor.role == ir::Role::Const) continue;
+    if (const auto* value = find(golden, "in/" + tensor.name)) inputs[tensor.name] = *value;
+  }
+  return inputs;
+}
 
 PortSource ports_of(const frontend::TracedProgram& trace) {
   return {trace.ports, false, trace.constants_path};
@@ -125,14 +156,17 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
   golden_request.constants_path = source.constants_path;
   golden_request.seed = run.seed;
   golden_request.distribution = run.distribution;
+  golden_request.want_f64 = needs_reference(run);
   golden_request.out = fmt::format("{}/golden.safetensors", folder);
   SOLAR_TRY(const frontend::GoldenFile file,
             frontend::golden(pool, golden_request, options.limits, {options.cancel, {}}));
   Golden golden;
   golden.run = run;
   golden.isolated = file.isolated;
-  SOLAR_TRY(golden.tensors, exec::read_tensors(file.path));
-  ::unlink(file.path.c_str());
+  golden.warnings = file.warnings;
+  SOLAR_TRY(golden.tensors, take_tensors(file.path));
+  if (needs_reference(run) && !file.has_f64)
+    add_nearby(pool, std::move(golden_request), options, golden);
   return golden;
 }
 
@@ -151,12 +185,14 @@ Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golde
     outcome.reason = pairs.error().front().message;
     return Done{};
   }
-  if (golden.run.distribution != "example" && ill_conditioned(*pairs, rounding)) {
+  for (const std::string& warning : golden.warnings) note_once(outcome, warning);
+  if (needs_reference(golden.run) && ill_conditioned(*pairs, rounding)) {
     note_once(outcome,
-              fmt::format(
-                  "{} inputs: the original itself is off from float64 by more than the tolerance; "
-                  "not used",
-                  golden.run.distribution));
+              fmt::format("{} inputs: the original itself is off from {} by more than the "
+                          "tolerance; not used",
+                          golden.run.distribution,
+                          golden.tensors.contains("near/0") ? "a run on values one rounding away"
+                                                            : "float64"));
     return Done{};
   }
   if (outcome.status == "skipped") outcome.status = "passed";
@@ -192,7 +228,11 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
                     [](const auto& tensor) { return !tensor.first.starts_with("in/"); });
       outcome.example = std::move(golden.tensors);
     }
-    if (outcome.status == "failed") break;
+    if (outcome.status != "failed") continue;
+    golden.tensors.clear();
+    if (options.progress) options.progress("validate: look for the first operator that differs");
+    outcome.first_wrong = first_wrong(pool, request, trace, run, folder, options);
+    break;
   }
   conclude(outcome);
   return outcome;

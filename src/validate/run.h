@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/executor.h"
 #include "validate/validate.h"
 
 namespace solar::validate {
@@ -16,7 +17,9 @@ struct Run {
 /// The original's tensors of one run.
 struct Golden {
   Run run = {};
-  exec::NamedTensors tensors = {};  // in/NAME, out/0.., f64/0.., state/NAME
+  // in/NAME, out/0.., state/NAME, and f64/0.. or, where it has no float64 run, near/0..
+  exec::NamedTensors tensors = {};
+  std::vector<std::string> warnings = {};
   bool isolated = false;
 };
 
@@ -33,9 +36,16 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
                             const PortSource& source, const Run& run, const std::string& folder,
                             const Options& options);
 
+/// The tensors of a golden file, which is deleted.
+Result<exec::NamedTensors> take_tensors(const std::string& path);
+
+/// The program's ports, out of golden tensors.
+exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& golden);
+
 /// Runs the program on the same tensors and adds what was found to `outcome`, whose status becomes
-/// passed or failed. A run at which the original itself is off from float64 by more than the
-/// tolerance proves nothing; it is left out and noted (the example inputs never are).
+/// passed or failed. A run at which the original itself is off from float64, or from itself on
+/// values one rounding away, by more than the tolerance proves nothing; it is left out and noted
+/// (the example inputs never are).
 Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden,
                          const Options& options, Outcome& outcome);
 

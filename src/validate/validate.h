@@ -28,6 +28,16 @@ struct Options {
   std::function<void(const std::string&)> progress = {};  // what is being done
 };
 
+/// The first source operator, in the program's order, whose results differ from the original's by
+/// more than the tolerance.
+struct FirstWrong {
+  std::string op;
+  std::string at;
+  std::string module;
+  std::string place;     // `mul[0, 3]: expected 1.5, got 1.25`
+  int64_t agreeing = 0;  // operators before it
+};
+
 struct Outcome {
   std::string status = "skipped";  // passed, failed, skipped
   std::string method = {};
@@ -37,6 +47,7 @@ struct Outcome {
   double worst_tolerance_share = 0;
   bool telling = false;  // some element compared was finite
   std::string worst_place = {};
+  std::optional<FirstWrong> first_wrong = {};
   std::map<std::string, int64_t> bindings = {};
   int64_t seeds = 0;
   std::vector<std::string> distributions = {};

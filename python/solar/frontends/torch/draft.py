@@ -111,9 +111,10 @@ class Draft:
 
 @dataclass(frozen=True)
 class Program:
-    """A finished program: its text, and the names that its ports and results got."""
+    """A finished program: its text, and the names that tokens, its ports and its results got."""
 
     text: str
+    names: dict[str, str]
     port_names: dict[Value, str]
     output_names: tuple[str, ...]
     updates: dict[str, str]

@@ -50,7 +50,8 @@ _DROPS_EMPTY = ("aten.cat.", "aten.concat.", "aten.concatenate.")
 class Nodes:
     """The values of the graph's nodes, and the lowering of one node after another.
 
-    `unsupported` collects the calls that cannot be lowered; what follows from them is left out.
+    `unsupported` collects the calls that cannot be lowered; what follows from them is left out. `calls` are those that
+    were, with their results.
     """
 
     def __init__(self, loaded: LoadedProgram, builder: Builder, module: fx.GraphModule, folder: Folder) -> None:
@@ -60,6 +61,7 @@ class Nodes:
         self.folder = folder
         self.memory = Memory(self._remake, self._put_back)
         self.unsupported: dict[tuple[str, str, str], UnsupportedCall] = {}
+        self.calls: list[tuple[Call, Any]] = []
         self._parts: dict[fx.Node, Sequence[Any]] = {}  # the nodes that the results of a nested graph are
 
     def bind(self, node: fx.Node, value: Any, same_as: fx.Node | None = None) -> None:
@@ -96,15 +98,22 @@ class Nodes:
                 return
             if call.operator.rpartition(".")[2] in _INLINED:
                 self._inline(node)
+                self._note(call)
                 return
             base = node.name.rstrip("_")
             with self.builder.operator(call.operator.rpartition(".")[0], call.at, call.module, base):
                 self._compute(node)
                 self._finish_names(node)
+            self._note(call)
         except NotLoweredError as error:
             self._refuse(call, str(error))
         except Exception as error:  # one operator's own mistake, said at the user's line
             self._refuse(call, f"its lowering failed: {describe(error)}")
+
+    def _note(self, call: Call) -> None:
+        """A call of the program itself; one inside a block is a part of the block."""
+        if call.node.graph is self.module.graph:
+            self.calls.append((call, self.memory[call.node]))
 
     def _without_statements(self, node: fx.Node) -> bool:
         """Nodes that only name parts of results, or that are numbers."""

@@ -46,6 +46,7 @@ class _Renderer:
         dims = _wrapped("  dims ", [f"{self.names[t]} = {draft.dims[t]}" for t in used], indent=" " * 7)
         return Program(
             text="\n".join([*signature, *dims, *body, "}"]) + "\n",
+            names=self.names,
             port_names={p.value: self.names[p.value.token] for p in ports},
             output_names=tuple(self.names[t] for t in draft.outputs),
             updates={self.names[s]: self.names[v] for s, v in draft.updates},

@@ -18,6 +18,7 @@ from solar.frontends.torch.export import export
 from solar.frontends.torch.folding import Folder
 from solar.frontends.torch.memory import first_names, overlaps
 from solar.frontends.torch.nodes import Nodes
+from solar.frontends.torch.steps import Step, steps_of
 from solar.problems import Problem, SourceError
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ class PortInfo:
 
 @dataclass(frozen=True)
 class TraceResult:
-    """A traced program. `constants` holds the values of ports that are neither in the model nor inputs."""
+    """A traced program. `constants` holds the values of ports that are neither in the model nor inputs.
+
+    `steps` are its source operators with the names of their results.
+    """
 
     text: str
     name: str
@@ -51,6 +55,7 @@ class TraceResult:
     mode: str
     warnings: tuple[str, ...]
     constants: dict[str, torch.Tensor] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
 
 
 def trace(loaded: LoadedProgram) -> TraceResult:
@@ -119,6 +124,7 @@ class _Tracer:
             mode=self.loaded.mode,
             warnings=tuple(self.warnings),
             constants=constants,
+            steps=tuple(steps_of(self.nodes.calls, program.names)),
         )
 
     # The signature.

@@ -25,6 +25,18 @@ def shown_name(operator: str) -> str:
     return f"aten.{rest.partition('.')[0]}.input" if namespace == _NAMESPACE else operator
 
 
+def run_whole(operator: Any) -> Callable[..., Any] | None:
+    """What one of our operators stands for, with its arguments; None for any other."""
+    if getattr(operator, "namespace", "") != _NAMESPACE:
+        return None
+    layer = operator.__name__.partition(".")[0]
+
+    def run(x: torch.Tensor, states: Sequence[torch.Tensor], *rest: Any) -> list[torch.Tensor]:
+        return list(getattr(torch._VF, layer)(x, tuple(states) if layer == "lstm" else states[0], *rest))
+
+    return run
+
+
 def _shapes(
     x: torch.Tensor,
     states: Sequence[torch.Tensor],

@@ -1,0 +1,74 @@
+"""What validation says where the original and the program differ, or where the original itself is not accurate."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Solar
+
+SOURCE = """\
+    import os
+    import torch
+    import torch.nn as nn
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(64, 64)
+            self.memory = nn.GRU(64, 32, num_layers=2)
+            self.drop = nn.Dropout(0.5)
+
+        def forward(self, x):
+            {forward}
+
+    def get_inputs():
+        return [{inputs}]
+"""
+
+
+def validation_of(solar: Solar, folder: Path, forward: str, inputs: str = "torch.rand(8, 64)") -> dict[str, Any]:
+    source = folder / "model.py"
+    source.write_text(textwrap.dedent(SOURCE).format(forward=forward, inputs=inputs))
+    done = solar("analyze", source, "--arch", "a6000", "--json", "-")
+    assert done.stdout, done.stderr
+    validation: dict[str, Any] = json.loads(done.stdout)["validation"]
+    return validation
+
+
+@pytest.mark.parametrize(
+    ("before", "agreeing"),
+    [("self.fc(x)", 1), ("torch.relu_(self.drop(self.fc(x)))", 3), ("self.memory(torch.relu(x))[0]", 5)],
+    ids=["linear", "random numbers and in place", "recurrent"],
+)
+def test_the_first_operator_that_differs(solar: Solar, tmp_path: Path, before: str, agreeing: int) -> None:
+    # A number that is another in every process.
+    validation = validation_of(solar, tmp_path, f"return ({before} * os.getpid()).sum(-1)")
+    assert validation["status"] == "failed"
+    wrong = validation["first_wrong"]
+    assert wrong["op"] == "aten.mul"
+    assert wrong["at"] == "model.py:13"
+    assert wrong["agreeing"] == agreeing
+    assert "expected" in wrong["place"]
+    assert f"the first operator that differs is aten.mul at model.py:13, after {agreeing} that agree" in (
+        validation["reason"]
+    )
+
+
+def test_where_there_is_no_float64_run_nearby_values_tell_what_is_accurate(solar: Solar, tmp_path: Path) -> None:
+    # A float32 constant of the code keeps it from running in float64; inputs of one and more make it chaotic.
+    forward = "return torch.sin(x @ torch.full((64, 64), 0.3) * torch.tensor(1e5, dtype=torch.float32))"
+    forward = forward.replace("0.3)", "0.3, dtype=torch.float32)")
+    validation = validation_of(solar, tmp_path, forward, "1e-7 * torch.rand(8, 64)")
+    assert validation["status"] == "passed", validation
+    assert "example" in validation["distributions"]
+    assert "large" not in validation["distributions"]
+    notes = "; ".join(validation["notes"])
+    assert "no float64 run" in notes
+    assert "large inputs: the original itself is off from a run on values one rounding away" in notes
