@@ -1,4 +1,4 @@
-"""Values that the original is run on: other distributions than the source's own, and values one rounding away."""
+"""Values that the original is run on: other distributions than the source's own, and values near them."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ def map_once(change: Callable[[Any], Any], leaves: Sequence[Any]) -> list[Any]:
     return [done[id(leaf)] for leaf in leaves]
 
 
-def move_by_one_rounding(model: nn.Module, leaves: Sequence[Any], generator: torch.Generator) -> None:
-    """Moves inputs, parameters and buffers of floating type, in place, by about one unit in the last place.
+def move_values(model: nn.Module, leaves: Sequence[Any], share: float, generator: torch.Generator) -> None:
+    """Moves inputs, parameters and buffers of floating type up or down, in place, by a share of themselves.
 
-    The result of a computation with rounding is the exact one of such values, if it is stable: how far the outputs
-    move tells how far apart correct results may lie.
+    At least by a rounding of their type. The result of a stable computation with rounding errors is the exact one of
+    values near its own: how far the outputs move tells how far apart correct results may lie.
     """
     done: set[tuple[int, torch.dtype]] = set()
     for tensor in [*leaves, *model.parameters(), *model.buffers()]:
@@ -111,4 +111,4 @@ def move_by_one_rounding(model: nn.Module, leaves: Sequence[Any], generator: tor
         flat = torch.as_strided(tensor.detach(), (count,), (1,), 0)
         wide = torch.promote_types(tensor.dtype, torch.float32)
         up = torch.randint(0, 2, (count,), generator=generator, dtype=torch.int8).to(wide)
-        flat.copy_(flat.to(wide) * (1 + torch.finfo(tensor.dtype).eps * (2 * up - 1)))
+        flat.copy_(flat.to(wide) * (1 + max(share, torch.finfo(tensor.dtype).eps) * (2 * up - 1)))

@@ -16,7 +16,7 @@ import torch.utils._pytree as pytree
 from torch import nn
 
 from solar import limits
-from solar.distributions import DISTRIBUTIONS, FLOATS, map_once, move_by_one_rounding, perturb_constants, redistribute
+from solar.distributions import DISTRIBUTIONS, FLOATS, map_once, move_values, perturb_constants, redistribute
 from solar.problems import Problem, SourceError, describe, raised
 from solar.randomness import RandomDraws
 from solar.signature import forward_line
@@ -70,14 +70,13 @@ def run_golden(
     out: str,
     part: str,
     want_f64: bool,
-    nearby: bool = False,
+    nearby: float = 0,
     constants: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> GoldenRun:
     """Runs `loaded`, which must be real, and writes `out` (through the temporary file `part`).
 
-    `nearby`: the same run with all values moved by one rounding, of which `in/...` is left out. It tells what a
-    float64 run would where the original has none.
+    `nearby`: all values are moved by that share of themselves, and `in/...` is left out.
     """
     leaves, spec = prepare(loaded, seed, distribution, nearby=nearby)
     saved = _saved(loaded, ports, leaves) if want_f64 else None
@@ -112,7 +111,7 @@ def run_golden(
     return GoldenRun(summary, has_f64, tuple(warnings))
 
 
-def prepare(loaded: LoadedProgram, seed: int, distribution: str, *, nearby: bool = False) -> tuple[list[Any], Any]:
+def prepare(loaded: LoadedProgram, seed: int, distribution: str, *, nearby: float = 0) -> tuple[list[Any], Any]:
     """Gives a real program the values of a run. Returns its inputs, as leaves and the tree they make."""
     if distribution not in DISTRIBUTIONS:
         hint = f"distributions: {', '.join(DISTRIBUTIONS)}"
@@ -123,7 +122,7 @@ def prepare(loaded: LoadedProgram, seed: int, distribution: str, *, nearby: bool
     leaves, spec = pytree.tree_flatten((loaded.inputs, loaded.kwargs))
     leaves = redistribute(leaves, distribution, generator)
     if nearby:
-        move_by_one_rounding(loaded.model, leaves, generator)
+        move_values(loaded.model, leaves, nearby, generator)
     return leaves, spec
 
 

@@ -186,7 +186,7 @@ def golden_run(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
         out=request["out"],
         part=part_name(request["out"]),
         want_f64=bool(request.get("want_f64", False)),
-        nearby=bool(request.get("nearby", False)),
+        nearby=float(request.get("nearby", 0)),
         constants=request.get("constants"),
         progress=progress,
     )

@@ -82,8 +82,8 @@ struct GoldenRequest {
   int64_t seed = 0;
   std::string distribution = "example";
   bool want_f64 = true;
-  bool nearby = false;  // with all values moved by one rounding; without in/PORT
-  std::string out;      // the .safetensors to write
+  double nearby = 0;  // the share of itself by which every value is moved; without in/PORT
+  std::string out;    // the .safetensors to write
 };
 
 struct GoldenOutput {

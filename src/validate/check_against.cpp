@@ -49,16 +49,17 @@ bool same_ports(const ir::Program& a, const ir::Program& b) {
 }
 
 /// The programs of `members`, which have the same ports, on the original's tensors.
-Result<Done> check_group(Original& original, const std::vector<ir::VerifiedProgram>& programs,
+Result<Done> check_group(frontend::WorkerPool& pool, Original& original,
+                         const std::vector<ir::VerifiedProgram>& programs,
                          const std::vector<size_t>& members, const Options& options,
                          std::vector<Result<Outcome>>& outcomes) {
   for (const Run& run : runs_for(programs[members.front()])) {
     const auto pending = [&](size_t i) { return outcomes[i] && outcomes[i]->status != "failed"; };
     if (std::none_of(members.begin(), members.end(), pending)) break;
-    SOLAR_TRY(const Golden golden, original.run(run));
+    SOLAR_TRY(Golden golden, original.run(run));
     for (const size_t i : members) {
       if (!pending(i)) continue;
-      auto done = compare_run(programs[i], golden, options, *outcomes[i]);
+      auto done = compare_run(pool, programs[i], golden, options, *outcomes[i]);
       if (!done) outcomes[i] = std::move(done.error());
     }
   }
@@ -94,7 +95,7 @@ Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
   }
   for (const std::vector<size_t>& members : groups) {
     Original original(pool, request, *programs[members.front()], folder, options);
-    SOLAR_TRY(const Done done, check_group(original, programs, members, options, outcomes));
+    SOLAR_TRY(const Done done, check_group(pool, original, programs, members, options, outcomes));
     static_cast<void>(done);
   }
   return outcomes;

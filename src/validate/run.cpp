@@ -17,7 +17,6 @@ namespace {
 struct Expected {
   std::string name;
   const exec::TensorData* golden = nullptr;
-  const exec::TensorData* reference = nullptr;  // of float64 or nearby values, or null
   const exec::TensorData* actual = nullptr;
 };
 
@@ -37,14 +36,12 @@ Result<std::vector<Expected>> pair_up(const ir::Program& program, const exec::Na
                                              program.outputs.size())};
   }
   for (size_t i = 0; i < count; ++i) {
-    const auto* exact = find(golden, fmt::format("f64/{}", i));
-    pairs.push_back({program.output_names[i], find(golden, fmt::format("out/{}", i)),
-                     exact != nullptr ? exact : find(golden, fmt::format("near/{}", i)),
-                     &outputs.outputs[i]});
+    pairs.push_back(
+        {program.output_names[i], find(golden, fmt::format("out/{}", i)), &outputs.outputs[i]});
   }
   for (const auto& [name, value] : outputs.states) {
     if (const auto* expected = find(golden, "state/" + name))
-      pairs.push_back({name, expected, nullptr, &value});
+      pairs.push_back({name, expected, &value});
   }
   for (const Expected& pair : pairs) {
     if (pair.golden->shape() == pair.actual->shape() && pair.golden->type() == pair.actual->type())
@@ -64,13 +61,6 @@ void note_once(Outcome& outcome, const std::string& note) {
   }
 }
 
-/// The original itself is off from its reference by more than the tolerance.
-bool ill_conditioned(const std::vector<Expected>& pairs, double rounding) {
-  return std::any_of(pairs.begin(), pairs.end(), [&](const Expected& pair) {
-    return pair.reference != nullptr && !compare(*pair.reference, *pair.golden, rounding).equal;
-  });
-}
-
 void add_comparison(const Expected& pair, const Run& run, const Comparison& c, Outcome& outcome) {
   outcome.telling = outcome.telling || c.telling > 0;
   outcome.max_abs_error = std::max(outcome.max_abs_error, c.max_abs_error);
@@ -87,26 +77,45 @@ void add_comparison(const Expected& pair, const Run& run, const Comparison& c, O
       pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
 }
 
-/// The example inputs are compared whatever the original's accuracy.
-bool needs_reference(const Run& run) { return run.distribution != "example"; }
+/// The source's own inputs are compared whatever the original's accuracy; others of their kind are
+/// not.
+bool needs_reference(const Run& run) { return run.distribution != "example" || run.seed != 0; }
 
-/// In place of a float64 run: the original on values one rounding away.
-void add_nearby(frontend::WorkerPool& pool, frontend::GoldenRequest request, const Options& options,
-                Golden& golden) {
-  request.nearby = true;
+/// Adds the original's results on values moved by a share of themselves, or a warning why there are
+/// none.
+void add_nearby(frontend::WorkerPool& pool, const Options& options, double share, Golden& golden) {
+  frontend::GoldenRequest request = golden.request;
+  request.nearby = share;
   request.want_f64 = false;
   const auto file = frontend::golden(pool, request, options.limits, {options.cancel, {}});
   Result<exec::NamedTensors> tensors = file ? take_tensors(file->path) : file.error();
   if (!tensors) {
     golden.warnings.push_back(
-        fmt::format("no run on values one rounding away: {}", tensors.error().front().message));
+        fmt::format("no run on values moved by roundings: {}", tensors.error().front().message));
     return;
   }
-  golden.warnings.emplace_back(
-      "the original's accuracy was judged by runs on values one rounding away");
   for (size_t i = 0; tensors->contains(fmt::format("out/{}", i)); ++i) {
     golden.tensors[fmt::format("near/{}", i)] = std::move((*tensors)[fmt::format("out/{}", i)]);
   }
+}
+
+/// Whether the original is off from float64, or from itself on values moved by roundings, by more
+/// than the tolerance.
+bool unstable(const std::vector<Expected>& pairs, const Golden& golden, double rounding,
+              Outcome& outcome) {
+  for (const auto& [key, name] :
+       {std::pair{"f64", "float64"}, std::pair{"near", "itself on values moved by roundings"}}) {
+    size_t i = 0;
+    for (const Expected& pair : pairs) {
+      const auto* reference = find(golden.tensors, fmt::format("{}/{}", key, i++));
+      if (reference == nullptr || compare(*reference, *pair.golden, rounding).equal) continue;
+      note_once(outcome, fmt::format("{} inputs: the original itself is off from {} by more than "
+                                     "the tolerance; not used",
+                                     golden.run.distribution, name));
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -165,13 +174,12 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
   golden.isolated = file.isolated;
   golden.warnings = file.warnings;
   SOLAR_TRY(golden.tensors, take_tensors(file.path));
-  if (needs_reference(run) && !file.has_f64)
-    add_nearby(pool, std::move(golden_request), options, golden);
+  golden.request = std::move(golden_request);
   return golden;
 }
 
-Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden,
-                         const Options& options, Outcome& outcome) {
+Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& program,
+                         Golden& golden, const Options& options, Outcome& outcome) {
   const double rounding = rounding_error(*program).relative();
   exec::RunOptions run_options;
   run_options.memory_limit = options.full_bytes;
@@ -185,20 +193,19 @@ Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golde
     outcome.reason = pairs.error().front().message;
     return Done{};
   }
+  std::vector<Comparison> compared;
+  for (const Expected& pair : *pairs)
+    compared.push_back(compare(*pair.golden, *pair.actual, rounding));
+  const bool differs = std::any_of(compared.begin(), compared.end(),
+                                   [](const Comparison& one) { return !one.equal; });
+  if (needs_reference(golden.run)) {
+    if (differs && !golden.tensors.contains("near/0")) add_nearby(pool, options, rounding, golden);
+    if (unstable(*pairs, golden, rounding, outcome)) return Done{};
+  }
   for (const std::string& warning : golden.warnings) note_once(outcome, warning);
-  if (needs_reference(golden.run) && ill_conditioned(*pairs, rounding)) {
-    note_once(outcome,
-              fmt::format("{} inputs: the original itself is off from {} by more than the "
-                          "tolerance; not used",
-                          golden.run.distribution,
-                          golden.tensors.contains("near/0") ? "a run on values one rounding away"
-                                                            : "float64"));
-    return Done{};
-  }
   if (outcome.status == "skipped") outcome.status = "passed";
-  for (const Expected& pair : *pairs) {
-    add_comparison(pair, golden.run, compare(*pair.golden, *pair.actual, rounding), outcome);
-  }
+  for (size_t i = 0; i < pairs->size(); ++i)
+    add_comparison((*pairs)[i], golden.run, compared[i], outcome);
   ++outcome.seeds;
   auto& used = outcome.distributions;
   if (std::find(used.begin(), used.end(), golden.run.distribution) == used.end()) {
@@ -221,7 +228,7 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
                                 const std::string& folder, const Options& options) {
   for (const Run& run : runs) {
     SOLAR_TRY(Golden golden, run_original(pool, request, ports_of(trace), run, folder, options));
-    SOLAR_TRY(const Done done, compare_run(program, golden, options, outcome));
+    SOLAR_TRY(const Done done, compare_run(pool, program, golden, options, outcome));
     static_cast<void>(done);
     if (outcome.example.empty() && run.distribution == "example") {
       std::erase_if(golden.tensors,

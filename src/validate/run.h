@@ -17,7 +17,9 @@ struct Run {
 /// The original's tensors of one run.
 struct Golden {
   Run run = {};
-  // in/NAME, out/0.., state/NAME, and f64/0.. or, where it has no float64 run, near/0..
+  frontend::GoldenRequest request = {};
+  // in/NAME, out/0.., f64/0.., state/NAME, and near/0.. of values moved by what rounding may
+  // amount to, once it is needed
   exec::NamedTensors tensors = {};
   std::vector<std::string> warnings = {};
   bool isolated = false;
@@ -44,10 +46,10 @@ exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& gol
 
 /// Runs the program on the same tensors and adds what was found to `outcome`, whose status becomes
 /// passed or failed. A run at which the original itself is off from float64, or from itself on
-/// values one rounding away, by more than the tolerance proves nothing; it is left out and noted
-/// (the example inputs never are).
-Result<Done> compare_run(const ir::VerifiedProgram& program, const Golden& golden,
-                         const Options& options, Outcome& outcome);
+/// values moved by what rounding may amount to, by more than the tolerance proves nothing; it is
+/// left out and noted (the source's own inputs never are).
+Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& program,
+                         Golden& golden, const Options& options, Outcome& outcome);
 
 /// After the last run: what compared nothing has not passed.
 void conclude(Outcome& outcome);

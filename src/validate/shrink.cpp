@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <set>
 
 namespace solar::validate {
@@ -39,23 +40,31 @@ std::vector<int64_t> alternatives(int64_t small, int variant) {
   return values;
 }
 
+/// The size of a batch that is to be tiny.
+std::optional<int64_t> tiny_batch(const frontend::SourceConstant& constant, int variant,
+                                  Batch batch) {
+  if (batch != Batch::Tiny || !is_batch(constant.name) || constant.value <= kBatchCap)
+    return std::nullopt;
+  return kBatchCap - (variant % 2);
+}
+
 }  // namespace
 
 Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct,
-                 int variant, const std::vector<std::string>& kept) {
+                 int variant, const std::vector<std::string>& kept, Batch batch) {
   Overrides overrides;
   std::map<int64_t, int64_t> chosen;  // by the full value: equal constants stay equal
   std::set<int64_t> taken;
   for (const frontend::SourceConstant& constant : constants) {
     const bool keep = std::find(kept.begin(), kept.end(), constant.name) != kept.end();
-    const bool batch = is_batch(constant.name);
-    if (keep || constant.value <= (batch ? kBatchCap : std::max(kSmallConstant, cap)))
+    const bool tiny = batch == Batch::Tiny && is_batch(constant.name);
+    if (keep || constant.value <= (tiny ? kBatchCap : std::max(kSmallConstant, cap)))
       taken.insert(constant.value);
   }
   for (const frontend::SourceConstant& constant : constants) {
     if (std::find(kept.begin(), kept.end(), constant.name) != kept.end()) continue;
-    if (is_batch(constant.name) && constant.value > kBatchCap) {
-      overrides[constant.name] = kBatchCap - (variant % 2);
+    if (const auto tiny = tiny_batch(constant, variant, batch)) {
+      overrides[constant.name] = *tiny;
       continue;
     }
     if (constant.value <= std::max(kSmallConstant, cap))
@@ -74,6 +83,28 @@ Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t
     if (small < constant.value) overrides[constant.name] = small;
   }
   return overrides;
+}
+
+Overrides divide(const std::vector<frontend::SourceConstant>& constants, int64_t divisor,
+                 int variant, Batch batch) {
+  Overrides overrides;
+  for (const frontend::SourceConstant& constant : constants) {
+    if (const auto tiny = tiny_batch(constant, variant, batch)) {
+      overrides[constant.name] = *tiny;
+    } else if (constant.value > kSmallConstant && constant.value % divisor == 0) {
+      overrides[constant.name] = constant.value / divisor;
+    }
+  }
+  return overrides;
+}
+
+bool has_shared_batch(const std::vector<frontend::SourceConstant>& constants) {
+  return std::any_of(constants.begin(), constants.end(), [&](const auto& one) {
+    return is_batch(one.name) &&
+           std::any_of(constants.begin(), constants.end(), [&](const auto& other) {
+             return other.name != one.name && other.value == one.value;
+           });
+  });
 }
 
 }  // namespace solar::validate

@@ -16,11 +16,21 @@ using Overrides = std::map<std::string, int64_t>;
 /// Constants up to this value (kernel sizes, strides, numbers of layers) stay.
 inline constexpr int64_t kSmallConstant = 8;
 
-/// Overrides that halve each constant until it is at most `cap` (a batch: at most 3). Equal
-/// constants stay equal. `distinct`: constants of different value get different small values where
-/// a nearby multiple allows it; `variant` chooses other values of the same kind. Names in `kept`
-/// are left alone.
+/// What becomes of a constant that is called a batch: at most 3, or what becomes of any other.
+enum class Batch : uint8_t { Tiny, LikeOthers };
+
+/// Overrides that halve each constant until it is at most `cap`. Equal constants stay equal (tiny
+/// batches aside). `distinct`: constants of different value get different small values where a
+/// nearby multiple allows it; `variant` chooses other values of the same kind. Names in `kept` are
+/// left alone.
 Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct,
-                 int variant, const std::vector<std::string>& kept = {});
+                 int variant, const std::vector<std::string>& kept = {}, Batch batch = Batch::Tiny);
+
+/// Overrides that divide each constant by one number, so that a multiple of another stays one.
+Overrides divide(const std::vector<frontend::SourceConstant>& constants, int64_t divisor,
+                 int variant, Batch batch = Batch::Tiny);
+
+/// Whether a batch has the value of another constant, which may be no chance.
+bool has_shared_batch(const std::vector<frontend::SourceConstant>& constants);
 
 }  // namespace solar::validate

@@ -17,7 +17,7 @@
 namespace solar::validate {
 namespace {
 
-constexpr int kMaxTraces = 40;
+constexpr int kMaxTraces = 64;
 
 Diagnostic interrupted() {
   Diagnostic diagnostic;
@@ -52,11 +52,15 @@ class TwoTrace {
       const auto at = request_.overrides.find(constant.name);
       if (at != request_.overrides.end()) constant.value = at->second;
     }
-    std::vector<std::string> kept;
-    std::vector<Small> found = search(kept);
+    std::vector<Small> found = search({}, Batch::Tiny);
+    if (found.size() < 2) found = search_quotients(Batch::Tiny);
+    if (found.size() < 2 && has_shared_batch(constants_)) {
+      found = search({}, Batch::LikeOthers);
+      if (found.size() < 2) found = search_quotients(Batch::LikeOthers);
+    }
     if (found.size() < 2) {
-      kept = kept_alone();
-      if (kept.size() < constants_.size()) found = search(kept);
+      const std::vector<std::string> kept = kept_alone();
+      if (kept.size() < constants_.size()) found = search(kept, Batch::Tiny);
     }
     if (options_.cancel != nullptr && *options_.cancel) {
       return interrupted();
@@ -68,24 +72,34 @@ class TwoTrace {
 
  private:
   /// Two accepted small programs with different sizes, or fewer.
-  std::vector<Small> search(const std::vector<std::string>& kept) {
+  std::vector<Small> search(const std::vector<std::string>& kept, Batch batch) {
     std::vector<Small> found;
     for (const int64_t cap : {16, 32, 64, 128, 256}) {
       for (const bool distinct : {true, false}) {
-        for (int variant = 0; variant < 2 && found.size() < 2; ++variant) {
-          const Overrides overrides = shrink(constants_, cap, distinct, variant, kept);
-          const Overrides all = merged(overrides);
-          const bool known =
-              std::any_of(found.begin(), found.end(),
-                          [&](const Small& s) { return s.request.overrides == all; }) ||
-              std::find(failing_.begin(), failing_.end(), all) != failing_.end();
-          if (overrides.empty() || known) continue;
-          if (auto small = attempt(overrides)) found.push_back(std::move(*small));
-        }
-        if (found.size() == 2) return found;
+        for (int variant = 0; variant < 2; ++variant)
+          try_sizes(shrink(constants_, cap, distinct, variant, kept, batch), found);
       }
     }
     return found;
+  }
+
+  std::vector<Small> search_quotients(Batch batch) {
+    std::vector<Small> found;
+    for (const int64_t divisor : {4, 8, 2, 16}) {
+      for (int variant = 0; variant < 2; ++variant)
+        try_sizes(divide(constants_, divisor, variant, batch), found);
+    }
+    return found;
+  }
+
+  void try_sizes(const Overrides& overrides, std::vector<Small>& found) {
+    if (found.size() == 2 || overrides.empty()) return;
+    const Overrides all = merged(overrides);
+    const bool known = std::any_of(found.begin(), found.end(),
+                                   [&](const Small& s) { return s.request.overrides == all; }) ||
+                       std::find(failing_.begin(), failing_.end(), all) != failing_.end();
+    if (known) return;
+    if (auto small = attempt(overrides)) found.push_back(std::move(*small));
   }
 
   /// The constants that cannot shrink even alone.

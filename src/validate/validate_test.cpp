@@ -153,6 +153,20 @@ TEST(Shrink, ABatchBecomesTwoOrThree) {
   EXPECT_EQ(shrink(constants({{"batch_size", 128}}), 64, true, 1).at("batch_size"), 2);
 }
 
+TEST(Shrink, ABatchThatIsLikeAnotherSizeCanStayLikeIt) {
+  const auto all = constants({{"batch_size", 4096}, {"N", 4096}, {"M", 100}});
+  EXPECT_TRUE(has_shared_batch(all));
+  EXPECT_FALSE(has_shared_batch(constants({{"batch_size", 4096}, {"N", 100}, {"M", 100}})));
+  const auto sizes = shrink(all, 64, true, 0, {}, Batch::LikeOthers);
+  EXPECT_EQ(sizes.at("batch_size"), sizes.at("N"));
+}
+
+TEST(Shrink, QuotientsKeepRatios) {
+  const auto all = constants({{"batch", 128}, {"C", 64}, {"W", 32}, {"odd", 33}, {"kernel", 4}});
+  EXPECT_EQ(divide(all, 4, 1), (Overrides{{"batch", 2}, {"C", 16}, {"W", 8}}));
+  EXPECT_EQ(divide(all, 4, 0, Batch::LikeOthers).at("batch"), 32);
+}
+
 TEST(Shrink, VariantsChooseOtherSizes) {
   const auto all = constants({{"N", 5000}, {"M", 300}});
   EXPECT_NE(shrink(all, 64, true, 0), shrink(all, 64, true, 1));

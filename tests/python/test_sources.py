@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from solar.constants import apply_overrides, find_constants, parse_file
-from solar.distributions import DISTRIBUTIONS, move_by_one_rounding, redistribute
+from solar.distributions import DISTRIBUTIONS, move_values, redistribute
 from solar.golden import Port, run_golden
 from solar.problems import SourceError
 from solar.sources import load
@@ -214,13 +214,13 @@ def test_inputs_that_share_memory_still_do(distribution: str) -> None:
     assert empty.shape == (0, 2)
 
 
-def test_values_move_by_one_rounding() -> None:
+def test_values_move_by_a_rounding_at_least() -> None:
     model = torch.nn.BatchNorm1d(8)
     x = torch.randn(50, 8)
     leaves = [x, x.t(), x[2:], torch.randn(9).double(), torch.randn(9).to(torch.bfloat16), torch.arange(9), 7]
     originals = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     weight = model.weight.detach().clone()
-    move_by_one_rounding(model, leaves, torch.Generator().manual_seed(1))
+    move_values(model, leaves, 0, torch.Generator().manual_seed(1))
     for leaf, original in zip(leaves[:5], originals[:5], strict=True):
         moved = ((leaf.double() - original.double()) / original.double()).abs() / torch.finfo(leaf.dtype).eps
         assert bool((moved > 0).all())

@@ -56,8 +56,9 @@ def test_the_first_operator_that_differs(solar: Solar, tmp_path: Path, before: s
     assert wrong["at"] == "model.py:13"
     assert wrong["agreeing"] == agreeing
     assert "expected" in wrong["place"]
-    assert f"the first operator that differs is aten.mul at model.py:13, after {agreeing} that agree" in (
-        validation["reason"]
+    assert (
+        f"the first operator that differs is aten.mul at model.py:13, after {agreeing} that agree"
+        in (validation["reason"])
     )
 
 
@@ -71,4 +72,4 @@ def test_where_there_is_no_float64_run_nearby_values_tell_what_is_accurate(solar
     assert "large" not in validation["distributions"]
     notes = "; ".join(validation["notes"])
     assert "no float64 run" in notes
-    assert "large inputs: the original itself is off from a run on values one rounding away" in notes
+    assert "large inputs: the original itself is off from itself on values moved by roundings" in notes
