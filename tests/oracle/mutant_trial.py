@@ -207,20 +207,25 @@ def run(solar: Solar, source: Source, folder: Path, count: int, seed: int) -> Tr
 
     found = mutants(traced.read_text(), prelude, count, seed, passes_the_verifier)
 
-    def verdict(number: int) -> Verdict:
-        mutant = found[number]
-        path = folder / f"mutant_{number}.alir"
-        path.write_text(mutant.text)
-        done = solar("check", str(path), "--against", str(source.path), *source.options())
-        output = done.stdout + done.stderr
-        assert done.returncode in (0, 1), f"exit code {done.returncode}: {output}"
-        # A fault in an index may already stop the run.
-        assert done.returncode == 0 or "validation-failed" in output or "index-out-of-range" in output, output
-        return Verdict(mutant, judge.changed(mutant), done.returncode == 1)
+    with ThreadPoolExecutor(1) as pool:
+        rejected = pool.submit(rejections, solar, source, found, folder)
+        changed = [judge.changed(mutant) for mutant in found]
+    verdicts = tuple(Verdict(*of_one) for of_one in zip(found, changed, rejected.result(), strict=True))
+    return Trial(source.path.stem, verdicts)
 
-    with ThreadPoolExecutor(2) as pool:
-        verdicts = list(pool.map(verdict, range(len(found))))
-    return Trial(source.path.stem, tuple(verdicts))
+
+def rejections(solar: Solar, source: Source, found: Sequence[Mutant], folder: Path) -> list[bool]:
+    """Which mutants validation refuses; the original runs once for all."""
+    paths = [str(folder / f"mutant_{number}.alir") for number in range(len(found))]
+    for path, mutant in zip(paths, found, strict=True):
+        Path(path).write_text(mutant.text)
+    done = solar("check", *paths, "--against", str(source.path), *source.options())
+    assert done.returncode in (0, 1), f"exit code {done.returncode}: {done.stderr}"
+    rejected = [f"{path}: equal to " not in done.stdout for path in paths]
+    # A fault in an index may already stop the run.
+    kinds = done.stderr.count("error[validation-failed]") + done.stderr.count("error[index-out-of-range]")
+    assert kinds == sum(rejected), done.stderr
+    return rejected
 
 
 def describe(trial: Trial) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from solar import worker
+from solar.problems import SourceError
 
 from .mutant_trial import Solar, Source, run
 
@@ -42,16 +43,21 @@ def small_sizes(constants: Mapping[str, int]) -> Iterator[dict[str, int]]:
         yield sizes
 
 
-def points(solar: Solar, source: Source) -> int:
+def points(solar: Solar, source: Source, folder: Path) -> int:
     """The points of the largest operator."""
-    done = solar("analyze", str(source.path), *source.options(), "--arch", "a6000", "--no-validate", "--json", "-")
+    out = folder / "sized.alir"
+    try:
+        worker.handle({"do": "trace", "source": str(source.path), "overrides": dict(source.sizes), "out": str(out)})
+    except SourceError as error:
+        raise ValueError(error.problems[0].message) from error
+    done = solar("analyze", str(out), "--arch", "a6000", "--json", "-")
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "not analysed")
     nodes = json.loads(done.stdout)["nodes"]
     return max((max(node["macs"], node["bytes_out"] // 4) for node in nodes), default=0)
 
 
-def small(solar: Solar, path: Path) -> Source:
+def small(solar: Solar, path: Path, folder: Path) -> Source:
     """The problem at the smallest sizes at which it is a program."""
     found = worker.handle({"do": "inspect", "source": str(path)})["constants"]
     constants = {one["name"]: one["value"] for one in found}
@@ -59,7 +65,7 @@ def small(solar: Solar, path: Path) -> Source:
     for sizes in small_sizes(constants):
         source = Source(path, sizes)
         try:
-            size = points(solar, source)
+            size = points(solar, source, folder)
         except ValueError as error:
             reason = str(error)
             continue
@@ -79,7 +85,7 @@ def work(solar: Solar, path: Path, count: int, seed: int, answer: Any) -> None:
         contextlib.redirect_stderr(nothing),
     ):
         try:
-            source = small(solar, path)
+            source = small(solar, path, Path(folder))
             trial = run(solar, source, Path(folder), count, seed)
             result["sizes"] = source.sizes
             result["mutants"] = [

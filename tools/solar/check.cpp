@@ -34,9 +34,10 @@ Diagnostic mismatch(const std::string& path, const std::string& reason) {
   return diagnostic;
 }
 
-/// Compares the programs with the original; reports and gives the exit code.
-int compare(const std::vector<Verified>& verified, const Check& check,
-            const driver::Environment& env) {
+/// Compares the programs with the original. Says which are equal, gives what is wrong with the
+/// others.
+Diagnostics compare(const std::vector<Verified>& verified, const Check& check,
+                    const driver::Environment& env) {
   std::vector<ir::VerifiedProgram> programs;
   for (const Verified& v : verified) programs.push_back(v.program);
   const auto against = [&]() -> Result<std::vector<Result<validate::Outcome>>> {
@@ -49,25 +50,25 @@ int compare(const std::vector<Verified>& verified, const Check& check,
                                    check.options.analyze.validation);
   };
   const auto outcomes = against();
-  if (!outcomes) return report(outcomes.error());
   clear_progress();
-  int code = kDone;
+  if (!outcomes) return outcomes.error();
+  Diagnostics found;
   for (size_t i = 0; i < verified.size(); ++i) {
     const Result<validate::Outcome>& outcome = (*outcomes)[i];
     if (!outcome) {
-      code = std::max(code, report(outcome.error()));
+      found.insert(found.end(), outcome.error().begin(), outcome.error().end());
     } else if (outcome->status != "passed") {
       const std::string reason =
           outcome->reason.empty() ? "no run could be compared" : outcome->reason;
-      code = std::max(code, report(Diagnostics{mismatch(verified[i].path, reason)}));
-    } else {
+      found.push_back(mismatch(verified[i].path, reason));
+    } else if (!check.json) {
       say(fmt::format(
           "{}: equal to {} on {} runs ({} inputs), largest error {:.2g} of the tolerance\n",
           verified[i].path, check.against, outcome->seeds, fmt::join(outcome->distributions, ", "),
           outcome->worst_tolerance_share));
     }
   }
-  return code;
+  return found;
 }
 
 /// Says what holds only for the sizes that the dims have.
@@ -108,20 +109,27 @@ int check_files(Check& check) {
     verified.push_back({path, *program});
     if (check.rebind) note(rebind(path, *text, options));
   }
+  const bool compares = !check.against.empty() && !verified.empty();
+  if (compares && !check.json && !problems.empty()) report(problems);
+  Diagnostics differences;
+  if (compares) differences = compare(verified, check, env);
   if (check.json) {
+    problems.insert(problems.end(), differences.begin(), differences.end());
     fmt::print("{}\n",
                to_json(problems).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
-    return has_errors(problems) ? kProblem : kDone;
+    return exit_code(problems);
   }
-  int code = problems.empty() ? static_cast<int>(kDone) : report(problems);
-  if (!check.against.empty()) {
-    return verified.empty() ? code : std::max(code, compare(verified, check, env));
+  if (compares) {
+    if (!differences.empty()) report(differences);
+    return std::max(exit_code(problems), exit_code(differences));
   }
+  if (!problems.empty()) report(problems);
+  if (!check.against.empty()) return exit_code(problems);
   for (const Verified& v : verified) {
     say(fmt::format("{}: ok, {} statements, {} outputs\n", v.path, v.program->statements.size(),
                     v.program->outputs.size()));
   }
-  return code;
+  return exit_code(problems);
 }
 
 }  // namespace

@@ -117,6 +117,10 @@ driver::Environment environment() {
 int report(const Diagnostics& diagnostics) {
   clear_progress();
   print_error(render_text(diagnostics, use_colour(STDERR_FILENO)));
+  return exit_code(diagnostics);
+}
+
+int exit_code(const Diagnostics& diagnostics) {
   if (!has_errors(diagnostics)) return kDone;
   const auto any = [&](DiagnosticKind kind) {
     return std::any_of(diagnostics.begin(), diagnostics.end(),

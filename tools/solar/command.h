@@ -45,6 +45,7 @@ void add_flops(CLI::App& app, Run& run);
 /// Prints diagnostics to stderr (coloured on a terminal unless NO_COLOR) and gives the exit code
 /// they mean.
 int report(const Diagnostics& diagnostics);
+int exit_code(const Diagnostics& diagnostics);
 int usage_error(const std::string& message, const std::string& hint = {});
 
 /// Writes to stderr; where that fails there is nobody to tell.
