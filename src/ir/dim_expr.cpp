@@ -17,7 +17,6 @@ void accumulate(DimTerms& into, const Monomial& monomial, int64_t coefficient) {
   if (at->second == 0) into.erase(at);
 }
 
-constexpr int64_t kMaxSize = 10'000;
 constexpr std::string_view kTooLarge = "?";  // no name of the language
 
 int64_t written_size(const DimExpr& expr) {
@@ -86,7 +85,7 @@ DimExpr DimTable::variable(const std::string& name) {
 }
 
 DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) {
-  if (written_size(a) + written_size(b) > kMaxSize) return too_large();
+  if (written_size(a) + written_size(b) > max_size_) return too_large();
   DimTerms sum = a.terms();
   for (const auto& [monomial, coefficient] : b.terms()) accumulate(sum, monomial, coefficient);
   return intern(std::move(sum));
@@ -94,7 +93,7 @@ DimExpr DimTable::add(const DimExpr& a, const DimExpr& b) {
 
 DimExpr DimTable::subtract(const DimExpr& a, const DimExpr& b) {
   if (a == b) return {};
-  if (written_size(a) + written_size(b) > kMaxSize) return too_large();
+  if (written_size(a) + written_size(b) > max_size_) return too_large();
   DimTerms difference = a.terms();
   for (const auto& [monomial, coefficient] : b.terms()) {
     accumulate(difference, monomial, saturating_mul(coefficient, -1));
@@ -106,7 +105,11 @@ DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) {
   if (a.is_constant() && a.constant() == 1) return b;
   if (b.is_constant() && b.constant() == 1) return a;
   const auto count = [](const DimExpr& expr) { return static_cast<int64_t>(expr.terms().size()); };
-  if (written_size(a) * count(b) + written_size(b) * count(a) > kMaxSize) return too_large();
+  if (written_size(a) * count(b) + written_size(b) * count(a) > max_size_) {
+    if (written_size(a) + written_size(b) > max_size_) return too_large();
+    const bool ordered = *a.polynomial < *b.polynomial;
+    return atom_expr({.op = DimOp::Mul, .a = ordered ? a : b, .b = ordered ? b : a});
+  }
   DimTerms product;
   for (const auto& [ma, ca] : a.terms()) {
     for (const auto& [mb, cb] : b.terms()) {
@@ -119,6 +122,7 @@ DimExpr DimTable::multiply(const DimExpr& a, const DimExpr& b) {
 }
 
 DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
+  if (op == DimOp::Mul) return multiply(a, b);
   const bool divides = op == DimOp::FloorDiv || op == DimOp::Mod;
   if (a.is_constant() && b.is_constant() && !(divides && b.constant() <= 0)) {
     const int64_t x = a.constant();
@@ -132,6 +136,8 @@ DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
         return constant(std::min(x, y));
       case DimOp::Max:
         return constant(std::max(x, y));
+      case DimOp::Mul:
+        break;
     }
   }
   if (a == b && (op == DimOp::Min || op == DimOp::Max)) return a;
@@ -154,7 +160,7 @@ DimExpr DimTable::apply(DimOp op, const DimExpr& a, const DimExpr& b) {
       if (exact) return op == DimOp::FloorDiv ? intern(std::move(quotient)) : DimExpr{};
     }
   }
-  if (written_size(a) + written_size(b) > kMaxSize) return too_large();
+  if (written_size(a) + written_size(b) > max_size_) return too_large();
   return atom_expr({.op = op, .a = a, .b = b});
 }
 
@@ -229,6 +235,8 @@ std::string DimTable::atom_text(int32_t id) const {
       return fmt::format("min({}, {})", text(atom.a), text(atom.b));
     case DimOp::Max:
       return fmt::format("max({}, {})", text(atom.a), text(atom.b));
+    case DimOp::Mul:
+      return fmt::format("{}*{}", text(atom.a, true), text(atom.b, true));
   }
   return "";
 }
@@ -263,7 +271,7 @@ std::string DimTable::plain_text(const DimExpr& expr, bool& one_factor) const {
       const bool compound =
           atom.variable.empty() && (atom.op == DimOp::FloorDiv || atom.op == DimOp::Mod);
       if (compound && (monomial.size() > 1 || coefficient != 1)) factor = "(" + factor + ")";
-      if (compound) ++factors;
+      if (compound || (atom.variable.empty() && atom.op == DimOp::Mul)) ++factors;
       product += (product.empty() ? "" : "*") + factor;
     }
     out += product;

@@ -1,7 +1,8 @@
 #pragma once
 // Extents as symbolic expressions of the free dims: polynomials with integer coefficients over
-// variables and opaque atoms (// % min max of such expressions). Two extents are equal for every
-// binding if their polynomials are equal (the converse does not hold for the opaque atoms).
+// variables and opaque atoms (// % min max of such expressions, products too large to expand). Two
+// extents are equal for every binding if their polynomials are equal (the converse does not hold
+// for the opaque atoms).
 
 #include <cstdint>
 #include <map>
@@ -40,13 +41,14 @@ struct DimExpr {
   int64_t constant() const;
 };
 
-enum class DimOp : uint8_t { FloorDiv, Mod, Min, Max };
+enum class DimOp : uint8_t { FloorDiv, Mod, Min, Max, Mul };
 
 /// What DimExprs refer to. Grows only; expressions of different tables do not mix. An expression
 /// whose text would be too large is a variable of its own, equal to nothing else.
 class DimTable {
  public:
   DimTable() = default;
+  explicit DimTable(int64_t max_size) : max_size_(max_size) {}
   DimTable(DimTable&&) = default;
   DimTable& operator=(DimTable&&) = default;
 
@@ -55,6 +57,7 @@ class DimTable {
   DimExpr term(const Monomial& monomial, int64_t coefficient);
   DimExpr add(const DimExpr& a, const DimExpr& b);
   DimExpr subtract(const DimExpr& a, const DimExpr& b);
+  /// A product that would be too large if it were expanded is an atom.
   DimExpr multiply(const DimExpr& a, const DimExpr& b);
   DimExpr apply(DimOp op, const DimExpr& a, const DimExpr& b);
 
@@ -87,6 +90,7 @@ class DimTable {
   /// `one_factor`: whether it needs no parentheses beside other factors.
   std::string plain_text(const DimExpr& expr, bool& one_factor) const;
 
+  int64_t max_size_ = 10'000;
   std::vector<Atom> atoms_;
   std::set<DimPolynomial> polynomials_;
   std::map<std::string, int32_t> variable_ids_;

@@ -101,6 +101,40 @@ TEST(DimExpr, TextHasTheExpressionsValue) {
   }
 }
 
+TEST(DimExpr, ProductsThatAreNotExpandedHaveTheExpressionsValue) {
+  std::mt19937_64 random = seeded(6);
+  int told = 0;
+  for (int round = 0; round < 3000; ++round) {
+    DimTable table(30);
+    Values values;
+    for (const std::string& name : names()) values[name] = draw(random, 1, 12);
+    const Both both = random_both(random, table, values, 4);
+    const std::string text = table.text(both.expr);
+    if (text.find('?') != std::string::npos) continue;  // holds one that is too large
+    ++told;
+    EXPECT_EQ(evaluate_text(text, values), both.value) << text;
+    EXPECT_EQ(evaluate_text("100 // (1 + max(0, " + table.text(both.expr, true) + "))", values),
+              100 / (1 + std::max<int64_t>(0, both.value)))
+        << text;
+  }
+  EXPECT_GT(told, 1000);
+}
+
+TEST(DimExpr, LargeProductsOfTheSameFactorsAreEqual) {
+  DimTable table(40);
+  DimExpr a;
+  DimExpr b;
+  for (int i = 0; i < 8; ++i) {
+    a = table.add(a, table.variable("A" + std::to_string(i)));
+    b = table.add(b, table.variable("B" + std::to_string(i)));
+  }
+  const DimExpr product = table.multiply(a, b);
+  EXPECT_FALSE(table.is_too_large(product));
+  EXPECT_EQ(product, table.multiply(b, a));
+  EXPECT_EQ(table.variables(product).size(), 16U);
+  EXPECT_NE(product, table.multiply(a, a));
+}
+
 TEST(DimExpr, SubstitutionKeepsTheValue) {
   std::mt19937_64 random = seeded(4);
   for (int round = 0; round < 3000; ++round) {
