@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ struct RunOptions {
   int64_t memory_limit = kDefaultMemoryLimit;
   std::string memory_option = "--memory-limit";  // the name of that limit, for the message
   std::vector<std::string> keep = {};            // tensors to return besides the outputs
+  /// Called with each tensor that a statement outside of loops and branches has computed. What it
+  /// returns, of the same type and shape, stands for the tensor from there on; of a view, only the
+  /// value is shown.
+  std::function<std::optional<TensorData>(const std::string& name, const TensorData& value)>
+      replace = {};
   /// Called on the calling thread now and then: points done, of all.
   std::function<void(int64_t done, int64_t all)> progress = {};
   const std::atomic<bool>* cancel =

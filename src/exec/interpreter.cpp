@@ -21,17 +21,6 @@ int thread_count(int wanted) {
                     kMost);
 }
 
-/// Bool data from outside may hold any byte; inside it is 0 or 1.
-TensorData normalised(TensorData tensor) {
-  if (tensor.type() != ElementType::Bool) return tensor;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
-  if (std::all_of(bytes, bytes + tensor.bytes(), [](uint8_t b) { return b <= 1; })) return tensor;
-  std::byte* out = tensor.mutable_data();
-  for (int64_t i = 0; i < tensor.bytes(); ++i)
-    out[i] = out[i] != std::byte{0} ? std::byte{1} : std::byte{0};
-  return tensor;
-}
-
 /// The first statement of these that has no body and is certainly reached.
 const ir::Statement* find_opaque(const std::vector<ir::Statement>& body) {
   for (const ir::Statement& statement : body) {
@@ -50,6 +39,16 @@ void find_defined(const std::vector<ir::Statement>& body, std::vector<bool>& def
 }
 
 }  // namespace
+
+TensorData normalised(TensorData tensor) {
+  if (tensor.type() != ElementType::Bool) return tensor;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
+  if (std::all_of(bytes, bytes + tensor.bytes(), [](uint8_t b) { return b <= 1; })) return tensor;
+  std::byte* out = tensor.mutable_data();
+  for (int64_t i = 0; i < tensor.bytes(); ++i)
+    out[i] = out[i] != std::byte{0} ? std::byte{1} : std::byte{0};
+  return tensor;
+}
 
 Diagnostic run_problem(DiagnosticKind kind, std::string message, std::string hint, Span span) {
   Diagnostic result;

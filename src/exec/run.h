@@ -18,6 +18,9 @@ Diagnostic run_problem(DiagnosticKind kind, std::string message, std::string hin
 Diagnostic interrupted();
 Diagnostic no_body(const ir::Program& program, const ir::Opaque& opaque, Span span);
 
+/// Bool data from outside may hold any byte; inside it is 0 or 1.
+TensorData normalised(TensorData tensor);
+
 using Buffer = std::shared_ptr<std::byte>;
 class PreparedScatter;
 
@@ -41,6 +44,7 @@ class Run {
   // run_statement.cpp: statements without bodies
   Result<Done> run_block(const std::vector<ir::Statement>& body, size_t begin, size_t end);
   Result<Done> run_statement(const ir::Statement& statement);
+  Result<Done> offer(const ir::Statement& statement);  // to RunOptions::replace
   Result<Done> run_body(const ir::Kernel& kernel, const ir::Statement& statement);
   Result<Done> run_body(const ir::View& view, const ir::Statement& statement);
   Result<Done> run_body(const ir::Concat& concat, const ir::Statement& statement);

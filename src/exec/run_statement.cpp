@@ -95,7 +95,25 @@ Result<Done> Run::run_block(const std::vector<Statement>& body, size_t begin, si
     released_ = &block.released[at];
     SOLAR_TRY(const Done done, run_statement(body[at]));
     static_cast<void>(done);
+    if (options_.replace && depth_ == 0 && &body == &program_.statements) {
+      SOLAR_TRY(const Done replaced, offer(body[at]));
+      static_cast<void>(replaced);
+    }
     release(block.released[at]);
+  }
+  return Done{};
+}
+
+Result<Done> Run::offer(const Statement& statement) {
+  for (const TensorId id : ir::outputs_of(statement)) {
+    if (data_[index(placement(id).owner)] == nullptr) continue;  // nobody needs it
+    const ir::Tensor& tensor = program_.tensor(id);
+    SOLAR_TRY(const TensorData value, take(id));
+    std::optional<TensorData> other = options_.replace(tensor.name, value);
+    if (!other || placement(id).owner != id || !placement(id).plain) continue;
+    SOLAR_CHECK(other->type() == tensor.type && other->shape() == tensor.shape,
+                "a tensor is replaced by one of another type or shape");
+    data_[index(id)] = normalised(std::move(*other)).share();
   }
   return Done{};
 }

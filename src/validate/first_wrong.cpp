@@ -7,10 +7,8 @@
 #include "base/checked.h"
 #include "exec/executor.h"
 #include "exec/memory_plan.h"
-#include "ir/parser.h"
-#include "ir/unify_dims.h"
-#include "ir/verify.h"
 #include "validate/compare.h"
+#include "validate/inside.h"
 #include "validate/rounding.h"
 
 namespace solar::validate {
@@ -20,14 +18,15 @@ constexpr int kMaxParts = 16;  // runs of the original
 
 class Search {
  public:
-  Search(const ir::VerifiedProgram& program, const Options& options)
-      : program_(program), options_(options), rounding_(rounding_error(*program).relative()) {
-    for (const ir::Tensor& tensor : program->tensors)
+  Search(const Inside& inside, const Options& options)
+      : inside_(inside), options_(options), rounding_(rounding_error(*inside.program).relative()) {
+    for (const ir::Tensor& tensor : inside.program->tensors)
       bytes_[tensor.name] = exec::saturating_bytes(tensor);
   }
 
   /// Consecutive steps whose tensors fit an eighth of the memory: both sides hold them, and a run.
-  size_t end_of_part(const std::vector<frontend::TraceStep>& steps, size_t begin) const {
+  size_t end_of_part(size_t begin) const {
+    const auto& steps = inside_.steps;
     int64_t bytes = 0;
     size_t end = begin;
     for (; end < steps.size(); ++end) {
@@ -41,20 +40,17 @@ class Search {
   }
 
   /// The first of the steps whose tensors differ.
-  Result<std::optional<FirstWrong>> compare_part(const std::vector<frontend::TraceStep>& steps,
-                                                 size_t begin, size_t end,
+  Result<std::optional<FirstWrong>> compare_part(size_t begin, size_t end,
                                                  const exec::NamedTensors& golden) const {
-    exec::RunOptions run;
-    run.memory_limit = options_.full_bytes;
-    run.cancel = options_.cancel;
-    run.threads = options_.limits.threads;
+    const auto& steps = inside_.steps;
+    exec::RunOptions run = run_options(options_);
     for (size_t i = begin; i < end; ++i) {
       for (const std::string& name : steps[i].tensors) {
         if (!name.empty()) run.keep.push_back(name);
       }
     }
     SOLAR_TRY(const exec::Outputs outputs,
-              exec::jit()->run(program_, inputs_of(*program_, golden), run));
+              exec::jit()->run(inside_.program, inputs_of(*inside_.program, golden), run));
     for (size_t i = begin; i < end; ++i) {
       for (size_t place = 0; place < steps[i].tensors.size(); ++place) {
         const auto wrong = difference(steps[i], place, golden, outputs);
@@ -70,10 +66,10 @@ class Search {
  private:
   std::string difference(const frontend::TraceStep& step, size_t place,
                          const exec::NamedTensors& golden, const exec::Outputs& outputs) const {
-    const auto expected = golden.find(fmt::format("node/{}/{}", step.node, place));
+    const exec::TensorData* expected = value_of(golden, step, place);
     const auto actual = outputs.kept.find(step.tensors[place]);
-    if (expected == golden.end() || actual == outputs.kept.end()) return "";
-    const exec::TensorData& want = expected->second;
+    if (expected == nullptr || actual == outputs.kept.end()) return "";
+    const exec::TensorData& want = *expected;
     const exec::TensorData& got = actual->second;
     if (want.shape() != got.shape() || want.type() != got.type()) {
       return fmt::format("{}: expected {}, got {}", step.tensors[place],
@@ -84,7 +80,7 @@ class Search {
     return compared.equal ? "" : step.tensors[place] + compared.worst_place;
   }
 
-  const ir::VerifiedProgram& program_;
+  const Inside& inside_;
   const Options& options_;
   double rounding_;
   std::map<std::string, int64_t> bytes_;
@@ -94,27 +90,14 @@ Result<std::optional<FirstWrong>> search(frontend::WorkerPool& pool,
                                          const frontend::SourceRequest& request,
                                          const frontend::TracedProgram& trace, const Run& run,
                                          const std::string& folder, const Options& options) {
-  SOLAR_TRY(const std::vector<frontend::TraceStep> steps, frontend::read_steps(trace));
-  SOLAR_TRY(const ir::ast::File raw, ir::parse_text(trace.name, trace.alir));
-  SOLAR_TRY(const ir::ast::File file, ir::unify_dims(raw));
-  SOLAR_TRY(const ir::VerifiedProgram program, ir::verify(file));
-  const Search search(program, options);
-  frontend::GoldenRequest golden;
-  golden.program = request;
-  golden.ports = trace.ports;
-  golden.constants_path = trace.constants_path;
-  golden.seed = run.seed;
-  golden.distribution = run.distribution;
-  golden.out = fmt::format("{}/steps.safetensors", folder);
+  SOLAR_TRY(const Inside inside, inside_of(trace));
+  const Search search(inside, options);
   size_t begin = 0;
-  for (int part = 0; part < kMaxParts && begin < steps.size(); ++part) {
-    const size_t end = search.end_of_part(steps, begin);
-    std::vector<std::string> nodes;
-    for (size_t i = begin; i < end; ++i) nodes.push_back(steps[i].node);
-    SOLAR_TRY(const std::string path,
-              frontend::run_steps(pool, golden, nodes, options.limits, {options.cancel, {}}));
-    SOLAR_TRY(const exec::NamedTensors tensors, take_tensors(path));
-    SOLAR_TRY(std::optional<FirstWrong> found, search.compare_part(steps, begin, end, tensors));
+  for (int part = 0; part < kMaxParts && begin < inside.steps.size(); ++part) {
+    const size_t end = search.end_of_part(begin);
+    SOLAR_TRY(const exec::NamedTensors tensors,
+              original_inside(pool, request, trace, inside, begin, end, run, folder, options));
+    SOLAR_TRY(std::optional<FirstWrong> found, search.compare_part(begin, end, tensors));
     if (found) return found;
     begin = end;
   }

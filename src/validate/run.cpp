@@ -8,6 +8,7 @@
 #include "exec/executor.h"
 #include "validate/compare.h"
 #include "validate/first_wrong.h"
+#include "validate/inside.h"
 #include "validate/rounding.h"
 
 namespace solar::validate {
@@ -62,13 +63,7 @@ void note_once(Outcome& outcome, const std::string& note) {
 }
 
 void add_comparison(const Expected& pair, const Run& run, const Comparison& c, Outcome& outcome) {
-  outcome.telling = outcome.telling || c.telling > 0;
-  outcome.max_abs_error = std::max(outcome.max_abs_error, c.max_abs_error);
-  outcome.max_rel_error = std::max(outcome.max_rel_error, c.max_rel_error);
-  if (c.worst_tolerance_share >= outcome.worst_tolerance_share && !c.worst_place.empty()) {
-    outcome.worst_tolerance_share = c.worst_tolerance_share;
-    outcome.worst_place = pair.name + c.worst_place;
-  }
+  add_errors(pair.name, c, outcome);
   if (c.equal || outcome.status == "failed") return;
   outcome.status = "failed";
   outcome.reason = fmt::format(
@@ -77,8 +72,8 @@ void add_comparison(const Expected& pair, const Run& run, const Comparison& c, O
       pair.name, c.wrong, c.count, run.distribution, run.seed, pair.name, c.worst_place);
 }
 
-/// The source's own inputs are compared whatever the original's accuracy; others of their kind are
-/// not.
+/// The source's own inputs are compared without asking first whether the original is accurate
+/// there.
 bool needs_reference(const Run& run) { return run.distribution != "example" || run.seed != 0; }
 
 /// Adds the original's results on values moved by a share of themselves, or a warning why there are
@@ -119,6 +114,22 @@ bool unstable(const std::vector<Expected>& pairs, const Golden& golden, double r
 }
 
 }  // namespace
+
+void keep_example(const Run& run, exec::NamedTensors& tensors, Outcome& outcome) {
+  if (!outcome.example.empty() || run.distribution != "example") return;
+  std::erase_if(tensors, [](const auto& tensor) { return !tensor.first.starts_with("in/"); });
+  outcome.example = std::move(tensors);
+}
+
+void add_errors(const std::string& name, const Comparison& c, Outcome& outcome) {
+  outcome.telling = outcome.telling || c.telling > 0;
+  outcome.max_abs_error = std::max(outcome.max_abs_error, c.max_abs_error);
+  outcome.max_rel_error = std::max(outcome.max_rel_error, c.max_rel_error);
+  if (c.worst_tolerance_share >= outcome.worst_tolerance_share && !c.worst_place.empty()) {
+    outcome.worst_tolerance_share = c.worst_tolerance_share;
+    outcome.worst_place = name + c.worst_place;
+  }
+}
 
 Result<exec::NamedTensors> take_tensors(const std::string& path) {
   SOLAR_TRY(exec::NamedTensors tensors, exec::read_tensors(path));
@@ -181,12 +192,8 @@ Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRe
 Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& program,
                          Golden& golden, const Options& options, Outcome& outcome) {
   const double rounding = rounding_error(*program).relative();
-  exec::RunOptions run_options;
-  run_options.memory_limit = options.full_bytes;
-  run_options.cancel = options.cancel;
-  run_options.threads = options.limits.threads;
   SOLAR_TRY(const exec::Outputs outputs,
-            exec::jit()->run(program, inputs_of(*program, golden.tensors), run_options));
+            exec::jit()->run(program, inputs_of(*program, golden.tensors), run_options(options)));
   auto pairs = pair_up(*program, golden.tensors, outputs);
   if (!pairs) {
     outcome.status = "failed";
@@ -198,10 +205,8 @@ Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& 
     compared.push_back(compare(*pair.golden, *pair.actual, rounding));
   const bool differs = std::any_of(compared.begin(), compared.end(),
                                    [](const Comparison& one) { return !one.equal; });
-  if (needs_reference(golden.run)) {
-    if (differs && !golden.tensors.contains("near/0")) add_nearby(pool, options, rounding, golden);
-    if (unstable(*pairs, golden, rounding, outcome)) return Done{};
-  }
+  if (differs && !golden.tensors.contains("near/0")) add_nearby(pool, options, rounding, golden);
+  if (unstable(*pairs, golden, rounding, outcome)) return Done{};
   for (const std::string& warning : golden.warnings) note_once(outcome, warning);
   if (outcome.status == "skipped") outcome.status = "passed";
   for (size_t i = 0; i < pairs->size(); ++i)
@@ -216,6 +221,11 @@ Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& 
 }
 
 void conclude(Outcome& outcome) {
+  if (outcome.status == "skipped" && outcome.reason.empty()) {
+    outcome.reason =
+        "the original is not stable on any of the values tried: correct results of it may lie "
+        "further apart than the tolerance";
+  }
   if (outcome.status != "passed" || outcome.telling) return;
   outcome.status = "skipped";
   outcome.reason = "every output of every run is NaN or infinite, which proves nothing";
@@ -230,11 +240,7 @@ Result<Outcome> run_and_compare(Outcome outcome, frontend::WorkerPool& pool,
     SOLAR_TRY(Golden golden, run_original(pool, request, ports_of(trace), run, folder, options));
     SOLAR_TRY(const Done done, compare_run(pool, program, golden, options, outcome));
     static_cast<void>(done);
-    if (outcome.example.empty() && run.distribution == "example") {
-      std::erase_if(golden.tensors,
-                    [](const auto& tensor) { return !tensor.first.starts_with("in/"); });
-      outcome.example = std::move(golden.tensors);
-    }
+    keep_example(run, golden.tensors, outcome);
     if (outcome.status != "failed") continue;
     golden.tensors.clear();
     if (options.progress) options.progress("validate: look for the first operator that differs");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exec/executor.h"
+#include "validate/compare.h"
 #include "validate/validate.h"
 
 namespace solar::validate {
@@ -47,9 +48,15 @@ exec::Inputs inputs_of(const ir::Program& program, const exec::NamedTensors& gol
 /// Runs the program on the same tensors and adds what was found to `outcome`, whose status becomes
 /// passed or failed. A run at which the original itself is off from float64, or from itself on
 /// values moved by what rounding may amount to, by more than the tolerance proves nothing; it is
-/// left out and noted (the source's own inputs never are).
+/// left out and noted.
 Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& program,
                          Golden& golden, const Options& options, Outcome& outcome);
+
+/// Notes how far results are from the original's.
+void add_errors(const std::string& name, const Comparison& comparison, Outcome& outcome);
+
+/// Keeps the ports of the first run on the source's own inputs.
+void keep_example(const Run& run, exec::NamedTensors& tensors, Outcome& outcome);
 
 /// After the last run: what compared nothing has not passed.
 void conclude(Outcome& outcome);

@@ -54,6 +54,11 @@ bool fits_full(const ir::VerifiedProgram& program, const Options& options) {
          weighted_points(program) <= options.full_points;
 }
 
+bool can_be_run(const ir::VerifiedProgram& program, const Options& options) {
+  return predicted_peak(program) <= options.full_bytes &&
+         weighted_points(program) <= options.last_points;
+}
+
 std::string predicted_text(const ir::VerifiedProgram& program) {
   return fmt::format("{:.3g} GiB and {:.3g} Gpoints",
                      static_cast<double>(predicted_peak(program)) / 0x1p30,

@@ -12,6 +12,8 @@ namespace solar::validate {
 int64_t predicted_peak(const ir::VerifiedProgram& program);
 
 bool fits_full(const ir::VerifiedProgram& program, const Options& options);
+/// Likewise, but for a program that takes minutes.
+bool can_be_run(const ir::VerifiedProgram& program, const Options& options);
 
 std::string predicted_text(const ir::VerifiedProgram& program);
 

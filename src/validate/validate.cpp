@@ -9,6 +9,7 @@
 #include "ir/reroll.h"
 #include "ir/unify_dims.h"
 #include "ir/verify.h"
+#include "validate/per_op.h"
 #include "validate/run.h"
 #include "validate/same_program.h"
 #include "validate/shrink.h"
@@ -261,6 +262,11 @@ Result<Outcome> validate_small_but(frontend::WorkerPool& pool,
     outcome = std::move(*compared);
     if (outcome.status != "passed") break;
   }
+  if (outcome.status == "skipped" && outcome.seeds == 0) {
+    SOLAR_TRY(Outcome by_itself,
+              validate_operators(pool, smalls[0].request, smalls[0].traced.trace, folder, options));
+    if (by_itself.status != "skipped") outcome = std::move(by_itself);
+  }
   for (const ir::Dim& dim : (*smalls[0].traced.program)->dims) {
     if (dim.expression.empty()) outcome.bindings[dim.name] = dim.value;
   }
@@ -302,13 +308,19 @@ bool hit_a_limit(const Diagnostics& problems) {
 Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                                const Traced& traced, const std::string& folder,
                                const Options& options) {
-  if (!fits_full(*traced.program, options))
-    return validate_small(pool, request, traced, folder, options);
-  Outcome outcome;
-  outcome.method = "full";
+  if (!fits_full(*traced.program, options)) {
+    Result<Outcome> small = validate_small(pool, request, traced, folder, options);
+    const bool none = small && small->status == "skipped" && small->method.empty();
+    if (!none || !can_be_run(*traced.program, options)) return small;
+  }
   Result<Outcome> full =
-      run_and_compare(std::move(outcome), pool, request, traced.trace, *traced.program,
+      run_and_compare({.method = "full"}, pool, request, traced.trace, *traced.program,
                       runs_for(*traced.program), folder, options);
+  if (full && full->status == "skipped") {
+    SOLAR_TRY(Outcome by_itself, validate_operators(pool, request, traced.trace, folder, options));
+    if (by_itself.status != "skipped") return by_itself;
+    full->notes.push_back(fmt::format("operator by operator: {}", by_itself.reason));
+  }
   if (full || !hit_a_limit(full.error())) return full;
   // The original took more than was predicted; what the small sizes can say is better than nothing.
   Result<Outcome> small = validate_small(pool, request, traced, folder, options);
