@@ -103,8 +103,10 @@ class Nodes:
                 self._finish_names(node)
         except NotLoweredError as error:
             self._refuse(call, str(error))
+            self.memory[node] = _MISSING
         except Exception as error:  # one operator's own mistake, said at the user's line
             self._refuse(call, f"its lowering failed: {describe(error)}")
+            self.memory[node] = _MISSING
 
     def _without_statements(self, node: fx.Node) -> bool:
         """Nodes that only name parts of results, or that are numbers."""
@@ -130,7 +132,11 @@ class Nodes:
         source, place = node.args
         assert isinstance(source, fx.Node)
         assert isinstance(place, int)
-        self.memory[node] = self.memory[source][place]
+        self.memory[node] = value = self.memory[source][place]
+        if value is None and self._is_empty(node):
+            self.memory[node] = _EMPTY
+        elif value is None:
+            raise NotLoweredError(f"its result number {place} has no lowering")
         if source in self._parts:
             part = self._parts[source][place]
             if isinstance(part, fx.Node):
@@ -324,6 +330,8 @@ class Nodes:
     def _call(self, node: fx.Node) -> Call:
         modules = [str(entry[0]) for entry in (node.meta.get("nn_module_stack") or {}).values()]
         module = modules[-1] if modules else ""
+        if node.target is operator.getitem and isinstance(node.args[0], fx.Node):
+            node = node.args[0]  # a part is spoken of as the call that it is a part of
         frame = source_frame(node.meta.get("stack_trace"), self.loaded.path) or self._built_at(modules)
         at = f"{os.path.basename(frame[0])}:{frame[1]}" if frame else ""
         file, line = frame or (None, None)
@@ -347,4 +355,3 @@ class Nodes:
         self.unsupported[key] = UnsupportedCall(
             first.operator, first.operands, first.reason, first.file, first.line, first.module, count
         )
-        self.memory[call.node] = _MISSING

@@ -57,7 +57,7 @@ def avg_pool2d(
     return b.call("avg_pool2d_counted", x, dims=dims | _pairs(C=hang, M=margin), extents=known)
 
 
-@lowering("aten.adaptive_avg_pool2d.default")
+@lowering("aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default")
 def adaptive_avg_pool2d(b: Builder, x: Value, output_size: Sequence[int]) -> Value:
     rows, columns = b.result.shape[-2:]
     lead = b.extents(x)[:-2]

@@ -19,7 +19,7 @@ _ROUNDING = ("floor", "ceil", "trunc", "round")
 # Integers become floats first.
 _TO_FLOAT = (
     "log", "log1p", "log2", "log10", "expm1", "exp2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "erf", "lgamma",
+    "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "angle",
 )  # fmt: skip
 
 
@@ -52,6 +52,6 @@ for _name in _TO_FLOAT:
     lowering(f"aten.{_name}.default")(_to_float(_name))
 lowering("aten.sgn.default")(_same_type("sign"))
 lowering("aten.frac.default")(_same_type("frac"))
-lowering("aten.special_erf.default")(_to_float("erf"))
-lowering("aten.special_expm1.default")(_to_float("expm1"))
-lowering("aten.special_log1p.default")(_to_float("log1p"))
+for _name in ("erf", "erfc", "exp2", "expm1", "log1p"):
+    lowering(f"aten.special_{_name}.default")(_to_float(_name))
+lowering("aten.special_gammaln.default")(_to_float("lgamma"))
