@@ -29,6 +29,22 @@ def moments(b: Builder, x: Value, count: int) -> tuple[Value, Value, Value]:
     return mean, variance, unbiased
 
 
+def update_running(b: Builder, old: Value, new: Value, momentum: float) -> None:
+    """Moves a running statistic towards that of the batch."""
+    step = b.call(
+        "running_statistic",
+        old,
+        b.cast(new, wide(old.dtype)),
+        1.0 - momentum,
+        float(momentum),
+        shape=old.shape,
+        dtype=old.dtype,
+        extents=b.extents(old),
+        hint="running",
+    )
+    b.write(old, step)
+
+
 def reciprocal_deviation(b: Builder, variance: Value, eps: float) -> Value:
     """1 / sqrt(variance + eps)."""
     shifted = b.pointwise("add_scalar", variance, float(eps))
@@ -53,19 +69,7 @@ def batch_norm(
         mean, variance, unbiased = moments(b, channel_first, x.rank - 1)
         if training and running_mean is not None and running_var is not None:
             for old, new in ((running_mean, mean), (running_var, unbiased)):
-                kept = 1.0 - momentum
-                step = b.call(
-                    "running_statistic",
-                    old,
-                    b.cast(new, wide(old.dtype)),
-                    kept,
-                    float(momentum),
-                    shape=old.shape,
-                    dtype=old.dtype,
-                    extents=b.extents(old),
-                    hint="running",
-                )
-                b.write(old, step)
+                update_running(b, old, new, momentum)
     else:
         mean, variance = b.cast(running_mean, wide(x.dtype)), b.cast(running_var, wide(x.dtype))
     if weight is None and bias is None:

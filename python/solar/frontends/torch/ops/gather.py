@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 @lowering("aten.gather.default")
 def gather(b: Builder, x: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
     if x.rank == 0:
-        raise b.unsupported("a scalar")
+        y = gather(b, b.unsqueeze(x, 0), 0, b.reshape(index, (-1,)))
+        return b.reshape(y, index.shape)
     axis = x.axis(dim)
     for other in range(x.rank):
         if other != axis:
@@ -28,9 +29,10 @@ def gather(b: Builder, x: Value, dim: int, index: Value, sparse_grad: bool = Fal
 
 @lowering("aten.index_select.default")
 def index_select(b: Builder, x: Value, dim: int, index: Value) -> Value:
-    if x.rank == 0 or index.rank != 1:
-        raise b.unsupported("an index that is not a vector")
+    if x.rank == 0:
+        return b.reshape(index_select(b, b.unsqueeze(x, 0), 0, index), b.result.shape)
     axis = x.axis(dim)
+    index = b.reshape(index, (-1,))
     rows = b.to_last(x, [axis])
     places = b.cast(index, torch.int64)
     shape = (*rows.shape[:-1], places.shape[0])

@@ -1,4 +1,4 @@
-"""aten.instance_norm without running statistics, aten.rms_norm."""
+"""aten.instance_norm, aten.rms_norm."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from solar.frontends.torch.ops.reduction import accumulation, reduce_many, with_kept_axes
+from solar.frontends.torch.ops.batch_norm import batch_norm, update_running
+from solar.frontends.torch.ops.reduction import accumulation, reduce, reduce_many, with_kept_axes
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
@@ -28,17 +29,21 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool = False,
 ) -> Value:
-    if running_mean is not None or running_var is not None or not use_input_stats:
-        raise b.unsupported("running statistics")
+    if not use_input_stats:
+        return batch_norm(b, x, weight, bias, running_mean, running_var, False, momentum, eps)
     axes = list(range(2, x.rank))
     wide = accumulation(x.dtype)
-    mean, variance, _ = reduce_many(b, "moments", x, axes, [wide] * 3)
+    mean, variance, unbiased = reduce_many(b, "moments", x, axes, [wide] * 3)
+    for running, found in ((running_mean, mean), (running_var, unbiased)):
+        if running is not None:
+            update_running(b, running, reduce(b, "mean", found, [0]), momentum)
     over_x = [b.broadcast(with_kept_axes(b, v, axes, True), x)[0] for v in (mean, variance)]
     known = b.extents(x)
-    if weight is None or bias is None:
-        if weight is not bias:
-            raise b.unsupported("a weight without a bias")
+    if weight is None and bias is None:
         return b.call("standardize", x, *over_x, float(eps), extents=known)
+    channels = x.shape[1:2]
+    weight = b.constant(1, channels, x.dtype) if weight is None else weight
+    bias = b.constant(0, channels, x.dtype) if bias is None else bias
     affine = [_per_channel(b, v, x) for v in (weight, bias)]
     return b.call("standardize_affine", x, *over_x, *affine, float(eps), extents=known)
 
