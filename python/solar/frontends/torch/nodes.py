@@ -68,7 +68,7 @@ class Nodes:
         if same_as is not None:
             self.memory.add_view(node, View(same_as))
         if isinstance(value, Value):
-            self.builder.strides.setdefault(value, tuple(node.meta["val"].stride()))
+            self._note_memory(value, node.meta["val"])
 
     def bind_empty(self, node: fx.Node) -> None:
         """Notes that a placeholder has no elements."""
@@ -295,8 +295,14 @@ class Nodes:
                     self.memory.add_view(node, View(source, node))
         results = [result] if isinstance(result, Value) else list(result or ())
         for value, tensor in zip(results, tensors_of(node.meta.get("val")), strict=False):
-            if value is not None and all(isinstance(n, int) for n in tensor.stride()):
-                builder.strides.setdefault(value, tuple(tensor.stride()))
+            if value is not None:
+                self._note_memory(value, tensor)
+
+    def _note_memory(self, value: Value, tensor: torch.Tensor) -> None:
+        """Where torch keeps the elements of a value."""
+        if all(isinstance(n, int) for n in (*tensor.stride(), tensor.storage_offset())):
+            self.builder.strides.setdefault(value, tuple(tensor.stride()))
+            self.builder.offsets.setdefault(value, int(tensor.storage_offset()))
 
     def _finish_names(self, node: fx.Node) -> None:
         base, result = node.name.rstrip("_"), self.memory[node]

@@ -1,4 +1,4 @@
-"""aten.gather, aten.index_select, aten.take_along_dim: reads at indices that are data."""
+"""aten.gather, aten.index_select, aten.take: reads at indices that are data."""
 
 from __future__ import annotations
 
@@ -39,3 +39,23 @@ def index_select(b: Builder, x: Value, dim: int, index: Value) -> Value:
     known = [*b.extents(rows)[:-1], b.extent(places, 0)]
     y = b.call("index_select", rows, places, shape=shape, dtype=x.dtype, extents=known)
     return b.from_last(y, [axis])
+
+
+@lowering("aten.take.default")
+def take(b: Builder, x: Value, index: Value) -> Value:
+    """Elements of all of x, in its order."""
+    flat = b.reshape(x, (-1,))
+    places = wrapped(b, b.reshape(index, (-1,)), b.extent(flat, 0))
+    return b.reshape(index_select(b, flat, 0, places), index.shape)
+
+
+def wrapped(b: Builder, places: Value, extent: str) -> Value:
+    """Indices into an axis, of which negative ones count from the end."""
+    return b.call(
+        "wrapped_index",
+        b.cast(places, torch.int64),
+        shape=places.shape,
+        dtype=torch.int64,
+        extents=b.extents(places),
+        dims={"N": extent},
+    )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from solar.frontends.torch.ops.index import indexed_axes, order_of_result, wrapped
+from solar.frontends.torch.ops.gather import wrapped
+from solar.frontends.torch.ops.index import indexed_axes, order_of_result
 from solar.frontends.torch.ops.scatter import filled, scatter_reduce
 from solar.frontends.torch.registry import lowering
 
@@ -70,6 +71,13 @@ def _touched(b: Builder, x: Value, places: Sequence[Value]) -> Value:
     for _ in range(x.rank - count):
         mask = b.unsqueeze(mask, -1)
     return b.expand(mask, x.shape, b.extents(x))
+
+
+@lowering("aten.put.default")
+def put(b: Builder, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
+    """x with elements of all of it, in its order, replaced or added to."""
+    y = index_put(b, b.reshape(x, (-1,)), [b.reshape(index, (-1,))], b.reshape(source, (-1,)), accumulate)
+    return b.reshape(y, x.shape)
 
 
 def _along(b: Builder, how: str, x: Value, dim: int, index: Value, source: Value) -> Value:

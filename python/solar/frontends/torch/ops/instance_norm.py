@@ -58,11 +58,15 @@ def _per_channel(b: Builder, value: Value, x: Value) -> Value:
 def rms_norm(
     b: Builder, x: Value, normalized_shape: Sequence[int], weight: Value | None = None, eps: float | None = None
 ) -> Value:
-    if len(normalized_shape) != 1:
-        raise b.unsupported("a norm over several axes")
+    n = len(normalized_shape)
+    if n > 1:  # the normalised axes as one
+        flat = b.merge_axes(x, x.rank - n, x.rank - 1)
+        scale = None if weight is None else b.merge_axes(weight, 0, n - 1)
+        y = rms_norm(b, flat, flat.shape[-1:], scale, eps)
+        return b.split_axis(y, -1, normalized_shape, [b.extent(x, axis) for axis in range(x.rank - n, x.rank)])
     # torch takes the epsilon of the type in which it computes.
     epsilon = torch.finfo(accumulation(x.dtype)).eps if eps is None else eps
     known = b.extents(x)
     if weight is None:
-        return b.call("rms_norm", x, float(epsilon), extents=known)
-    return b.call("rms_norm_affine", x, weight, float(epsilon), extents=known)
+        return b.call("rms_norm", x, float(epsilon), shape=x.shape, extents=known)
+    return b.call("rms_norm_affine", x, weight, float(epsilon), shape=x.shape, extents=known)

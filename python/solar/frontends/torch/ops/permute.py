@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from solar.frontends.torch.builder import Builder, Value
 
 
-@lowering("aten.permute.default")
+@lowering("aten.permute.default", "aten.permute_copy.default")
 def permute(b: Builder, x: Value, dims: Sequence[int]) -> Value:
     return b.permute(x, dims)
 
