@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from solar.frontends.torch import registry
+from solar.frontends.torch import complex_values, registry
 from solar.frontends.torch.aliasing import Memory, View
 from solar.frontends.torch.builder import Builder, Meta, Value
+from solar.frontends.torch.complex_values import Complex
 from solar.frontends.torch.calls import Call, described, may_copy, may_share, nodes_in_order, operator_name, tensors_of
 from solar.frontends.torch.decompose import decomposition
 from solar.frontends.torch.dtypes import type_name
@@ -205,7 +206,11 @@ class Nodes:
     # A call and its results.
 
     def _lowering(self, node: fx.Node) -> Callable[..., Any] | None:
-        return registry.find(operator_name(node)) if isinstance(node.target, torch._ops.OpOverload) else None
+        if not isinstance(node.target, torch._ops.OpOverload):
+            return None
+        tensors = [t for n in (node, *node.all_input_nodes) for t in tensors_of(n.meta.get("val"))]
+        find = complex_values.find if any(t.is_complex() for t in tensors) else registry.find
+        return find(operator_name(node))
 
     def _nested_graph(self, node: fx.Node) -> fx.GraphModule | None:
         """What a call without a lowering consists of."""
@@ -247,7 +252,7 @@ class Nodes:
         builder = self.builder
         builder.results = metas = self._metas(node)
         result = function(builder, *args, **kwargs)
-        if isinstance(result, Value):
+        if isinstance(result, (Value, Complex)):
             self._check(result, metas[0])
         elif isinstance(result, (tuple, list)):
             for one, meta in zip(result, metas, strict=True):
@@ -264,10 +269,10 @@ class Nodes:
             metas.append(Meta(tuple(shape), tensor.dtype))  # type: ignore[arg-type]
         return tuple(metas)
 
-    def _check(self, value: Value, meta: Meta) -> None:
+    def _check(self, value: Value | Complex, meta: Meta) -> None:
         if value.shape != meta.shape or value.dtype != meta.dtype:
-            found = f"{type_name(value.dtype)}{list(value.shape)}"
-            raise NotLoweredError(f"its lowering gives {found}, torch gives {type_name(meta.dtype)}{list(meta.shape)}")
+            found, given = (f"{type_name(t.dtype) or t.dtype}{list(t.shape)}" for t in (value, meta))
+            raise NotLoweredError(f"its lowering gives {found}, torch gives {given}")
 
     def _store(self, node: fx.Node, result: Any, before: int) -> None:
         """Notes a call's result, what it writes to, and whose memory the result is.
@@ -280,9 +285,10 @@ class Nodes:
         for old, new in writes:
             self.memory.write(next(n for n in node.all_input_nodes if self.memory[n] is old), new)
         source = node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
-        if registry.is_in_place(operator_name(node)) and isinstance(result, Value):
+        if registry.is_in_place(operator_name(node)) and isinstance(result, (Value, Complex)):
             assert source is not None
-            result = builder.cast(result, self.memory[source].dtype)
+            if isinstance(result, Value):
+                result = builder.cast(result, self.memory[source].dtype)
             self.memory.write(source, result)
             self.memory[node] = result
             self.memory.add_view(node, View(source))
@@ -293,9 +299,9 @@ class Nodes:
                     self.memory.add_view(node, View(source))
                 elif views_only or not may_copy(node):
                     self.memory.add_view(node, View(source, node))
-        results = [result] if isinstance(result, Value) else list(result or ())
+        results = [result] if isinstance(result, (Value, Complex)) else list(result or ())
         for value, tensor in zip(results, tensors_of(node.meta.get("val")), strict=False):
-            if value is not None:
+            if isinstance(value, Value):
                 self._note_memory(value, tensor)
 
     def _note_memory(self, value: Value, tensor: torch.Tensor) -> None:
@@ -308,6 +314,8 @@ class Nodes:
         base, result = node.name.rstrip("_"), self.memory[node]
         if result is _EMPTY:
             return
+        if isinstance(result, Complex):
+            result = (result.real, result.imag)
         results = [result] if isinstance(result, Value) else list(result or ())
         for place, value in enumerate(results):
             if isinstance(value, Value):
@@ -329,6 +337,9 @@ class Nodes:
     def _put_back(self, view: View, base: Any, value: Any) -> Any:
         if base is _MISSING or value is _MISSING or view.call is None:
             return value
+        if isinstance(base, Complex):
+            parts = ((base.real, value.real), (base.imag, value.imag))
+            return Complex(*(put_back(self.builder, view.call, view.place, old, new) for old, new in parts))
         return put_back(self.builder, view.call, view.place, base, value)
 
     # Places and refusals.
