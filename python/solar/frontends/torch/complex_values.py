@@ -27,11 +27,11 @@ _VIEWS = (
     "view_as", "reshape_as", "unfold",
 )  # fmt: skip
 _MOVES = (
-    "clone", "flip", "roll", "repeat", "cat", "index", "index_select", "gather", "constant_pad_nd", "pad", "sum", "mean",
+    "clone", "stack", "flip", "roll", "repeat", "cat", "index", "index_select", "gather", "constant_pad_nd", "pad", "sum", "mean",
     "cumsum", "neg", "copy", "where", "tril", "triu", "diag_embed", "diag", "embedding",
 )  # fmt: skip
 # Of these every operand with numbers is complex, or becomes it.
-_JOINS = ("cat", "where", "copy")
+_JOINS = ("cat", "stack", "where", "copy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,8 @@ def part_type(dtype: torch.dtype) -> torch.dtype:
 
 def of_pair(b: Builder, pair: Value) -> Complex:
     """The complex tensor in a real one whose last axis has two elements."""
-    return Complex(b.index(pair, -1, 0), b.index(pair, -1, 1), pair)
+    real, imag = (b.slice_text(pair, pair.rank - 1, place, None) for place in "01")
+    return Complex(real, imag, pair)
 
 
 def joined(b: Builder, real: Value, imag: Value) -> Complex:

@@ -18,6 +18,7 @@ from solar.frontends.torch.decompose import decomposition
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, UnsupportedCall
 from solar.frontends.torch.export import source_frame
+from solar.frontends.torch.refusals import refusal
 from solar.frontends.torch.writes import put_back
 from solar.places import built_at
 from solar.problems import describe
@@ -43,6 +44,7 @@ _SIZES = {"aten.sym_size.int", "aten.sym_numel.default"}
 _NUMBERS = _ITEMS | _SIZES
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 _NO_LOWERING = "no lowering for this operator"
+_UNKNOWN_SIZE = "the size of its result depends on values that are only known when it runs"
 _MISSING = object()  # the value of a node that could not be lowered
 _EMPTY = object()  # the value of a tensor without elements, which the language does not have
 _DROPS_EMPTY = ("aten.cat.", "aten.concat.", "aten.concatenate.")
@@ -158,7 +160,7 @@ class Nodes:
             return
         nested = self._nested_graph(node)
         if nested is None or (reason := self._without_lowering(node, nested)):
-            raise NotLoweredError(reason if nested else _NO_LOWERING)
+            raise NotLoweredError(reason if nested else self._why_none(node))
         self._nested(node, nested, nodes_in_order((node.args, node.kwargs)), self._nested_node)
 
     def _nested_node(self, node: fx.Node) -> None:
@@ -223,13 +225,20 @@ class Nodes:
         if known or operator_name(node) in _NUMBERS:
             return ""
         if nested is None:
-            return _NO_LOWERING
+            return self._why_none(node)
         for inner in nested.graph.nodes:
             name = operator_name(inner)
             overload = inner.op == "call_function" and isinstance(inner.target, torch._ops.OpOverload)
             if overload and self._lowering(inner) is None and name not in _NUMBERS | _IGNORED:
-                return f"it consists of other operators, and there is no lowering for {name}"
+                why = refusal(name)
+                return f"it consists of other operators, and there is no lowering for {name}" + (why and f": {why}")
         return ""
+
+    def _why_none(self, node: fx.Node) -> str:
+        sizes = [n for tensor in tensors_of(node.meta.get("val")) for n in tensor.shape]
+        if any(self.folder.size(n) is None for n in sizes):
+            return _UNKNOWN_SIZE
+        return refusal(operator_name(node)) or _NO_LOWERING
 
     def _arguments(self, node: fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         args: tuple[Any, ...] = tuple(fx.map_arg(node.args, lambda n: self.memory[n]))
@@ -265,7 +274,7 @@ class Nodes:
         for tensor in tensors_of(node.meta.get("val")):
             shape = [self.folder.size(n) for n in tensor.shape]
             if None in shape:
-                raise NotLoweredError("the size of its result depends on values that are only known when it runs")
+                raise NotLoweredError(_UNKNOWN_SIZE)
             metas.append(Meta(tuple(shape), tensor.dtype))  # type: ignore[arg-type]
         return tuple(metas)
 

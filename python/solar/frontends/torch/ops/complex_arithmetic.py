@@ -153,8 +153,18 @@ def complex_matmul(b: Builder, x: Complex | Value, other: Complex | Value) -> Co
     return _products(b, lambda left, right: matmul(b, left, right), x, other)
 
 
+@complex_lowering("aten.linear.default")
+def complex_linear(
+    b: Builder, x: Complex | Value, weight: Complex | Value, bias: Complex | Value | None = None
+) -> Complex:
+    y = _products(b, lambda left, right: matmul(b, left, b.transpose(right, 0, 1)), x, weight)
+    return y if bias is None else _linear(add)(b, y, bias)
+
+
 @complex_lowering("aten.einsum.default")
 def complex_einsum(b: Builder, equation: str, tensors: Sequence[Complex | Value], path: object = None) -> Complex:
+    if len(tensors) == 1 and isinstance(tensors[0], Complex):
+        return joined(b, *(einsum(b, equation, [part]) for part in (tensors[0].real, tensors[0].imag)))
     if len(tensors) != 2:
         raise b.unsupported(f"complex numbers in an equation with {len(tensors)} operands; write it as several")
     return _products(b, lambda left, right: einsum(b, equation, [left, right]), *tensors)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from solar.frontends.torch.builder import Builder, Meta, Operand, Value
+import torch
+
+from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.complex_values import Complex, as_complex, as_pair, joined, of_pair, part_type
 from solar.frontends.torch.registry import complex_lowering
 
@@ -76,34 +78,42 @@ def to(b: Builder, x: Value | Complex, *rest: Any, **settings: Any) -> Value | C
     "aten.zeros.default", "aten.zeros_like.default", "aten.new_zeros.default", "aten.empty.memory_format",
     "aten.empty_like.default", "aten.new_empty.default",
 )  # fmt: skip
-def zeros(b: Builder, *arguments: Any, **settings: Any) -> Complex:
+def zeros(b: Builder, *arguments: Any, **settings: Any) -> Complex | Value:
     return constant(b, 0)
 
 
 @complex_lowering("aten.ones.default", "aten.ones_like.default", "aten.new_ones.default")
-def ones(b: Builder, *arguments: Any, **settings: Any) -> Complex:
+def ones(b: Builder, *arguments: Any, **settings: Any) -> Complex | Value:
     return constant(b, 1)
 
 
 @complex_lowering("aten.full.default", "aten.full_like.default")
-def full(b: Builder, size: Any, fill_value: complex, **settings: Any) -> Complex:
+def full(b: Builder, size: Any, fill_value: complex, **settings: Any) -> Complex | Value:
     return constant(b, fill_value)
 
 
 @complex_lowering("aten.scalar_tensor.default")
-def scalar_tensor(b: Builder, s: complex, **settings: Any) -> Complex:
+def scalar_tensor(b: Builder, s: complex, **settings: Any) -> Complex | Value:
     return constant(b, s)
 
 
-def constant(b: Builder, value: complex) -> Complex:
+def constant(b: Builder, value: complex) -> Complex | Value:
     """One number everywhere, in the shape and type of the current operator's result."""
     number, meta = complex(value), b.result
+    if not meta.dtype.is_complex:
+        return b.constant(number.real, meta.shape, meta.dtype)
     dtype = part_type(meta.dtype)
     return Complex(b.constant(number.real, meta.shape, dtype), b.constant(number.imag, meta.shape, dtype))
 
 
+@complex_lowering("aten.isnan.default")
+def isnan(b: Builder, x: Complex) -> Value:
+    parts = [b.pointwise("is_nan", part, dtype=torch.bool) for part in (x.real, x.imag)]
+    return b.pointwise("logical_or", *parts)
+
+
 @complex_lowering("aten.fill.Scalar")
-def fill(b: Builder, x: Complex, value: complex) -> Complex:
+def fill(b: Builder, x: Complex, value: complex) -> Complex | Value:
     return constant(b, value)
 
 
@@ -115,12 +125,3 @@ def abs_(b: Builder, x: Complex) -> Value:
 @complex_lowering("aten.angle.default")
 def angle(b: Builder, x: Complex) -> Value:
     return b.pointwise("atan2", x.imag, x.real)
-
-
-def parts(x: Complex | Operand | complex) -> tuple[Operand, Operand | None]:
-    """Real and imaginary part; None where a real operand has none."""
-    if isinstance(x, Complex):
-        return x.real, x.imag
-    if isinstance(x, complex):
-        return x.real, x.imag or None
-    return x, None

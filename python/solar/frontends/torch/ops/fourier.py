@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Parts = tuple[Value, Value]
 
-_BY_ROOT, _BY_SIZE = 1, 2  # torch's `normalization`; 0 is none
+BY_ROOT, BY_SIZE = 1, 2  # torch's `normalization`; 0 is none
 _LARGEST = 1024  # of the prime factors of a length
 
 
@@ -37,7 +37,7 @@ def r2c(b: Builder, x: Value, dim: Sequence[int], normalization: int, onesided: 
     last = dim[-1]
     parts = _along(b, (x, None), last, -1)
     if onesided:  # the other half are the conjugates
-        real, imag = (b.slice(part, part.axis(last), 0, x.shape[last] // 2 + 1) for part in parts)
+        real, imag = (_first_half(b, part, part.axis(last)) for part in parts)
         parts = (real, imag)
     for axis in dim[:-1]:
         parts = _along(b, parts, axis, -1)
@@ -50,22 +50,26 @@ def c2r(b: Builder, x: Complex, dim: Sequence[int], normalization: int, last_dim
     for axis in dim[:-1]:
         parts = _along(b, parts, axis, 1)
     last = x.real.axis(dim[-1])
-    half = last_dim_size // 2 + 1
-    real, imag = (b.slice(part, last, 0, half) for part in parts)
-    if (others := last_dim_size - half) > 0:
-        mirrored = [b.flip(b.slice(part, last, 1, 1 + others), [last]) for part in (real, imag)]
-        real = b.concat([real, mirrored[0]], last)
-        imag = b.concat([imag, b.pointwise("neg", mirrored[1])], last)
-    whole = _along(b, (real, imag), last, 1)
-    shape = b.result.shape
-    return _scaled(b, whole, shape, dim, normalization)[0]
+    half = [b.to_last(b.slice(part, last, 0, last_dim_size // 2 + 1), [last]) for part in parts]
+    size = b.dim("size", last_dim_size)
+    metas = [Meta((*half[0].shape[:-1], last_dim_size), half[0].dtype)] * 2
+    known = [*b.extents(half[0])[:-1], size]
+    whole = b.call_many("hermitian", *half, metas=metas, extents=[known] * 2, dims={"N": size})
+    real, imag = _along(b, _pair(whole), -1, 1)
+    return b.from_last(_scaled(b, (real, imag), b.result.shape, dim, normalization)[0], [last])
+
+
+def _first_half(b: Builder, x: Value, axis: int) -> Value:
+    """With the element in the middle."""
+    count = x.shape[axis] // 2 + 1
+    return x if count == x.shape[axis] else b.slice_text(x, axis, f":({b.extent(x, axis)}) // 2 + 1", count)
 
 
 def _scaled(b: Builder, parts: Parts, shape: Sequence[int], dim: Sequence[int], normalization: int) -> Parts:
     size = math.prod(shape[axis] for axis in dim)
-    if normalization not in (_BY_ROOT, _BY_SIZE) or size == 1:
+    if normalization not in (BY_ROOT, BY_SIZE) or size == 1:
         return parts
-    scale = 1 / size if normalization == _BY_SIZE else 1 / math.sqrt(size)
+    scale = 1 / size if normalization == BY_SIZE else 1 / math.sqrt(size)
     return b.pointwise("mul_scalar", parts[0], scale), b.pointwise("mul_scalar", parts[1], scale)
 
 
@@ -120,5 +124,5 @@ def _pair(values: Sequence[Value]) -> Parts:
 
 def _apart(b: Builder, x: Value, count: int, first: int) -> Value:
     """Element m * first + r of the last axis at [r, m]."""
-    split = b.split_axis(x, -1, [count, first])
+    split = b.split_axis(x, -1, [count, first], [f"({b.extent(x, -1)}) // {first}", str(first)])
     return b.transpose(split, -2, -1)
