@@ -26,7 +26,8 @@ def complex_numbers(g: Generator) -> Iterator[Case]:
     yield named("sub of a number", lambda x: 2 - x, x)
     yield named("sub scaled", lambda x, y: torch.sub(x, y, alpha=2), x, y)
     for name in ("abs", "angle", "real", "imag", "conj", "neg", "exp", "log", "reciprocal", "square", "isnan"):
-        yield named(name, lambda x, f=getattr(torch, name): f(x).clone(), x)
+        function = getattr(torch, name)
+        yield named(name, lambda x, f=function: f(x).clone(), x)
     yield named("abs of 0", torch.abs, torch.zeros(2, 2, dtype=torch.complex64))
     yield named("complex", torch.complex, g.floats(a), g.floats(b))
     yield named("polar", torch.polar, g.positive(a), g.floats(b))
@@ -67,7 +68,8 @@ def transforms(g: Generator) -> Iterator[Case]:
         x, z = g.floats((3, length)), complex_floats(g, (3, length))
         how = g.random.choice(("backward", "ortho", "forward"))
         for name in ("fft", "ifft"):
-            yield named(f"{name} {how}", lambda x, f=getattr(torch.fft, name), h=how: f(x, norm=h), z)
+            function = getattr(torch.fft, name)
+            yield named(f"{name} {how}", lambda x, f=function, h=how: f(x, norm=h), z)
         yield named(f"rfft {how}", lambda x, h=how: torch.fft.rfft(x, norm=h), x)
         yield named(f"fft of real {how}", lambda x, h=how: torch.fft.fft(x, norm=h), x)
         half = complex_floats(g, (3, length // 2 + 1))

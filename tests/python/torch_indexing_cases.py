@@ -117,14 +117,16 @@ def scalars(g: Generator) -> Iterator[Case]:
         axis = g.axis(len(shape))
         z = distinct(g, shape)
         for name in ("median", "nanmedian"):
-            call = lambda z, f=getattr(torch, name), a=axis: f(z, a)
-            yield named(f"{name} {axis}", call, z)
-            yield named(f"{name} of all", getattr(torch, name), z)
+            function = getattr(torch, name)
+            yield named(f"{name} {axis}", lambda z, f=function, a=axis: f(z, a), z)
+            yield named(f"{name} of all", function, z)
         z = z.clone()
         z.view(-1)[1] = float("nan")
         yield named(f"median with NaN {axis}", lambda z, a=axis: torch.median(z, a), z)
         yield named(f"nanmedian with NaN {axis}", lambda z, a=axis: torch.nanmedian(z, a).values, z)
-        yield named(f"quantile {axis}", lambda z, a=axis: torch.quantile(z, torch.tensor([0.2, 0.5]), a), distinct(g, shape))
+        yield named(
+            f"quantile {axis}", lambda z, a=axis: torch.quantile(z, torch.tensor([0.2, 0.5]), a), distinct(g, shape)
+        )
 
 
 def _stored(x: torch.Tensor, places: tuple[object, ...], value: object) -> torch.Tensor:

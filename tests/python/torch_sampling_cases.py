@@ -46,7 +46,9 @@ def unpooling(g: Generator) -> Iterator[Case]:
         for size in (1, 2, 3):
             call = lambda x, f=pool, s=size: f(x, s, return_indices=True)
             yield named(f"{pool.__name__} {size}", call, g.floats((2, 3, 5, 4, 7)[: count + 2]))
-            yield named(f"{pool.__name__} {size} alone", lambda x, f=pool, s=size: f(x, s), g.floats((3, 5, 4, 3)[: count + 1]))
+            yield named(
+                f"{pool.__name__} {size} alone", lambda x, f=pool, s=size: f(x, s), g.floats((3, 5, 4, 3)[: count + 1])
+            )
 
 
 def memory_windows(g: Generator) -> Iterator[Case]:

@@ -301,7 +301,10 @@ def _normalizations(g: Generator) -> Calls:
 def _others(g: Generator) -> Calls:
     table, ids = g.floats((7, 3)), g.integers((9,), 0, 7)
     return {
-        "addmm.default": [(g.floats((4,)), g.floats((3, 5)), g.floats((5, 4))), (g.floats((3, 4)), g.floats((3, 1)), g.floats((1, 4)), {"alpha": 0.5, "beta": 2})],
+        "addmm.default": [
+            (g.floats((4,)), g.floats((3, 5)), g.floats((5, 4))),
+            (g.floats((3, 4)), g.floats((3, 1)), g.floats((1, 4)), {"alpha": 0.5, "beta": 2}),
+        ],
         "bmm.default": [(g.floats((2, 3, 5)), g.floats((2, 5, 1)))],
         "mm.default": [(g.floats((3, 5)), g.floats((5, 4))), (g.floats((1, 1)), g.floats((1, 4)))],
         "embedding.default": [(table, ids), (table, ids.reshape(3, 3), 2)],

@@ -27,8 +27,8 @@ _VIEWS = (
     "view_as", "reshape_as", "unfold",
 )  # fmt: skip
 _MOVES = (
-    "clone", "stack", "flip", "roll", "repeat", "cat", "index", "index_select", "gather", "constant_pad_nd", "pad", "sum", "mean",
-    "cumsum", "neg", "copy", "where", "tril", "triu", "diag_embed", "diag", "embedding",
+    "clone", "stack", "flip", "roll", "repeat", "cat", "index", "index_select", "gather", "constant_pad_nd", "pad",
+    "sum", "mean", "cumsum", "neg", "copy", "where", "tril", "triu", "diag_embed", "diag", "embedding",
 )  # fmt: skip
 # Of these every operand with numbers is complex, or becomes it.
 _JOINS = ("cat", "stack", "where", "copy")
@@ -36,7 +36,7 @@ _JOINS = ("cat", "stack", "where", "copy")
 
 @dataclass(frozen=True, eq=False)
 class Complex:
-    """A complex tensor. `pair`, where there is one, is a tensor that holds both parts along a last axis, as torch does."""
+    """A complex tensor. `pair`, where there is one, holds both parts along a last axis, as torch does in memory."""
 
     real: Value
     imag: Value

@@ -12,8 +12,8 @@ from torch import fx
 from solar.frontends.torch import complex_values, registry
 from solar.frontends.torch.aliasing import Memory, View
 from solar.frontends.torch.builder import Builder, Meta, Value
-from solar.frontends.torch.complex_values import Complex
 from solar.frontends.torch.calls import Call, described, may_copy, may_share, nodes_in_order, operator_name, tensors_of
+from solar.frontends.torch.complex_values import Complex
 from solar.frontends.torch.decompose import decomposition
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, UnsupportedCall

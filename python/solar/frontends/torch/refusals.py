@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-_ITERATIVE = "how much it computes depends on the values of its matrix; compute it outside of `forward` and pass the result"
-_FACTORING = (
-    "factorizations of matrices are not in the language's vocabulary; compute it outside of `forward` and pass the result"
-)
+_OUTSIDE = "; compute it outside of `forward` and pass the result"
+_ITERATIVE = f"how much it computes depends on the values of its matrix{_OUTSIDE}"
+_FACTORING = f"factorizations of matrices are not in the language's vocabulary{_OUTSIDE}"
 _RANDOM_PLACES = "it draws the places of its windows at random; use a pooling with a fixed window"
 _QUANTIZED = "integers that stand for other numbers by a scale; trace the model before it is quantized"
 _ALIGNMENT = "its recurrence runs over lengths that are data; leave the loss out of `forward`"

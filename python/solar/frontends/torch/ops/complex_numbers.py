@@ -44,7 +44,9 @@ def imag(b: Builder, x: Complex) -> Value:
     return x.imag
 
 
-@complex_lowering("aten._conj.default", "aten.conj.default", "aten.conj_physical.default", "aten._conj_physical.default")
+@complex_lowering(
+    "aten._conj.default", "aten.conj.default", "aten.conj_physical.default", "aten._conj_physical.default"
+)
 def conj(b: Builder, x: Complex) -> Complex:
     """Torch only notes it; the readers negate."""
     return Complex(x.real, b.pointwise("neg", x.imag))

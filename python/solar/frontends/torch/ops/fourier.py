@@ -112,9 +112,7 @@ def _transform(b: Builder, real: Value, imag: Value | None, factors: Sequence[in
     parts = [None if part is None else _apart(b, part, count, first) for part in (real, imag)]
     assert parts[0] is not None
     u, v = _transform(b, parts[0], parts[1], factors[1:], sign)
-    step = b.call_many(
-        "fourier_step", u, v, metas=[Meta(u.shape, u.dtype)] * 2, extents=[b.extents(u)] * 2, dims=dims
-    )
+    step = b.call_many("fourier_step", u, v, metas=[Meta(u.shape, u.dtype)] * 2, extents=[b.extents(u)] * 2, dims=dims)
     return _pair([b.merge_axes(part, part.rank - 2, part.rank - 1) for part in step])
 
 

@@ -1,4 +1,4 @@
-"""aten.grid_sampler, aten.grid_sampler_2d, aten.grid_sampler_3d: reads between the elements, at places that are data."""
+"""aten.grid_sampler, of two and three axes: reads between the elements, at places that are data."""
 
 from __future__ import annotations
 
