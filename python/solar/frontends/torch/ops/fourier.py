@@ -78,7 +78,7 @@ def _along(b: Builder, parts: tuple[Value, Value | None], axis: int, sign: int) 
     length = parts[0].shape[axis]
     factors = _factors(length)
     if factors and max(factors) > _LARGEST:
-        raise b.unsupported(f"a transform of length {length}, whose prime factor {max(factors)} is large; give `n` another one")
+        raise b.unsupported(f"a transform of length {length} has a large prime factor; give `n` another length")
     last = [None if part is None else b.to_last(part, [axis]) for part in parts]
     assert last[0] is not None
     real, imag = _transform(b, last[0], last[1], factors, sign)
