@@ -79,6 +79,7 @@ class _Tracer:
         self.nodes = Nodes(loaded, self.builder, exported.graph_module, folder)
         self.sources: dict[Value, tuple[str | None, int | None]] = {}  # ports: model path, input leaf
         self.constants: dict[Value, torch.Tensor] = {}
+        self.stored: dict[str, Value] = {}  # parameters and buffers, by their first name in the model
         self.unused = 0  # operators that nothing needs
         self.roles: dict[fx.Node, str] = {}
         self.warnings = list(loaded.warnings)
@@ -129,7 +130,6 @@ class _Tracer:
         placeholders = [n for n in self.exported.graph.nodes if n.op == "placeholder"]
         specs = self.exported.graph_signature.input_specs
         first = first_names(self.loaded.model)
-        shared: dict[str, Value] = {}
         leaf = 0
         stored: list[tuple[fx.Node, Any]] = []
         for node, spec in zip(placeholders, specs, strict=True):
@@ -151,10 +151,10 @@ class _Tracer:
                 raise TraceError(f"an argument of kind {spec.kind.name} is not supported", file=self.loaded.path)
             key = first.get(spec.target, spec.target)
             role = "param" if spec.kind == InputKind.PARAMETER else "buffer"
-            if key not in shared:
-                shared[key] = self._port(role, key.replace(".", "_"), node)
-                self.sources[shared[key]] = (key, None)
-            self._bind(node, shared[key])
+            if key not in self.stored:
+                self.stored[key] = self._port(role, key.replace(".", "_"), node)
+                self.sources[self.stored[key]] = (key, None)
+            self._bind(node, self.stored[key])
             self.roles[node] = role
         used = {key for node, spec in stored if node.users and (key := first.get(spec.target, ""))}
         for one, other in overlaps(self.loaded.model, used):
@@ -210,7 +210,10 @@ class _Tracer:
         node = next(n for n in reversed(self.exported.graph.nodes) if n.op == "output")
         results = node.args[0]
         assert isinstance(results, Sequence)
+        first = first_names(self.loaded.model)
         for spec, result in zip(self.exported.graph_signature.output_specs, results, strict=True):
+            if spec.kind == OutputKind.BUFFER_MUTATION:  # of a graph in which nothing is written in place
+                self.builder.update(self.stored[first.get(spec.target, spec.target)], self._stored(result))
             if spec.kind != OutputKind.USER_OUTPUT or not isinstance(result, fx.Node):
                 continue
             value = self._stored(result)

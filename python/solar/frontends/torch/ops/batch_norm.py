@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from solar.frontends.torch.builder import Builder, Meta, Value
@@ -136,3 +138,22 @@ def with_update(
     eps: float,
 ) -> tuple[Value | None, ...]:
     return _with_statistics(b, x, weight, bias, running_mean, running_var, True, momentum, eps)
+
+
+@lowering("aten._native_batch_norm_legit_functional.default", "aten._batch_norm_with_update_functional.default")
+def functional(
+    b: Builder,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    running_mean: Value,
+    running_var: Value,
+    *settings: Any,
+) -> tuple[Value | None, ...]:
+    """The new running statistics are results, and nothing is written."""
+    training, momentum, eps = settings if len(settings) == 3 else (True, *settings)
+    metas, b.results = b.results, b.results[:-2]
+    results = _with_statistics(b, x, weight, bias, running_mean, running_var, training, momentum, eps)
+    b.results = metas
+    stored, b.writes = [new for _, new in b.writes], []
+    return (*results, *(stored or (running_mean, running_var)))
