@@ -156,7 +156,7 @@ def output_tensors(result: Any, loaded: LoadedProgram) -> list[torch.Tensor]:
     if not tensors:
         message = "`forward` returned no tensor"
         raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))
-    return tensors
+    return [torch.view_as_real(t.resolve_conj()) if t.is_complex() else t for t in tensors]
 
 
 def expose_tensors(model: nn.Module) -> None:
@@ -228,6 +228,12 @@ def _saved(loaded: LoadedProgram, ports: Sequence[Port], leaves: Sequence[Any]) 
     return Saved(copies, states)
 
 
+def _doubled(leaf: Any) -> Any:
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    return leaf.to(torch.complex128) if leaf.is_complex() else leaf.double() if leaf.dtype in FLOATS else leaf
+
+
 def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """The outputs of a float64 run on the same values and draws. The model is converted in place."""
     for port, value in saved.states:
@@ -238,7 +244,10 @@ def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[t
         else:
             setattr(module, name, value)
     loaded.model.double()
-    leaves = map_once(lambda x: x.double() if isinstance(x, torch.Tensor) and x.dtype in FLOATS else x, saved.leaves)
+    for tensor in (*loaded.model.parameters(), *loaded.model.buffers()):
+        if tensor.is_complex():
+            tensor.data = tensor.data.to(torch.complex128)
+    leaves = map_once(_doubled, saved.leaves)
     saved.leaves.clear()
     args, kwargs = pytree.tree_unflatten(leaves, spec)
     previous = torch.get_default_dtype()

@@ -99,6 +99,8 @@ def _memory(tensor: torch.Tensor) -> int:
 
 def is_mask(values: torch.Tensor) -> bool:
     """Whether a buffer holds exactly two values, as a mask does: 0 or false, and 1, true, -inf or the lowest number."""
+    if values.is_complex():
+        return False
     kinds = values.unique()
     if kinds.numel() != 2:
         return False

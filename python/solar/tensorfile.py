@@ -62,6 +62,8 @@ class TensorFileWriter:
         """Appends one tensor; its name must be new."""
         if name in self._entries:
             raise ValueError(f"tensor `{name}` is written twice")
+        if tensor.is_complex():  # the language holds both parts along a last axis
+            tensor = torch.view_as_real(tensor.resolve_conj())
         if tensor.dtype not in DTYPES:
             raise TypeError(f"a tensor of type {tensor.dtype} cannot be written")
         data = tensor.detach().cpu().contiguous()

@@ -14,6 +14,7 @@ from torch_case_generator import Generator
 from torch_core_cases import CORE_FAMILIES
 from torch_operator_cases import FAMILIES
 from torch_operator_harness import failures
+from torch_vocabulary_cases import LEFT_OUT, all_calls, core_overloads
 
 SEED = int(os.environ.get("SOLAR_SEED", "1"))
 BATCH = 40  # operators a program: few processes, and little to search when a program fails
@@ -51,3 +52,9 @@ def test_family(family: str, run) -> None:
     for start in range(0, len(cases), BATCH):
         wrong += failures(cases[start : start + BATCH], run)
     assert not wrong, f"seed {SEED}: {len(wrong)} of {len(cases)}:\n" + "\n".join(wrong)
+
+
+def test_vocabulary_is_complete() -> None:
+    """Every operator that torch calls core is tested, or left out for a reason."""
+    known = set(all_calls(Generator(SEED))) | set(LEFT_OUT)
+    assert known == core_overloads()

@@ -92,6 +92,43 @@ def indexing(g: Generator) -> Iterator[Case]:
         yield named("one_hot", lambda i, c=count: F.one_hot(i, c), g.integers((2, 3), 0, 4))
 
 
+def scalars(g: Generator) -> Iterator[Case]:
+    """Reads and writes where there is one element, and elements by their place in all of a tensor."""
+    x, i, s = g.floats(()), torch.tensor(0), g.floats(())
+    yield named("gather", lambda x, i: torch.gather(x, 0, i), x, i)
+    yield named("index_select", lambda x, i: torch.index_select(x, 0, i), x, i)
+    yield named("scatter", lambda x, i, s: torch.scatter(x, 0, i, s), x, i, s)
+    yield named("scatter_add", lambda x, i, s: torch.scatter_add(x, 0, i, s), x, i, s)
+    yield named("index_add", lambda x, i, s: torch.index_add(x, 0, i, s), x, i, s)
+    yield named("index_fill", lambda x, i: torch.index_fill(x, 0, i, 3.0), x, i)
+    y = g.floats((3, 4))
+    yield named("take", torch.take, y, g.integers((2, 5), -12, 12))
+    places = torch.randperm(12, generator=g.torch)[:6].reshape(2, 3)
+    yield named("put", lambda y, i, s: torch.Tensor.put(y, i, s), y, places, g.floats((2, 3)))
+    put = lambda y, i, s: torch.Tensor.put(y, i, s, accumulate=True)
+    yield named("put that adds", put, y, g.integers((2, 3), -12, 12), g.floats((2, 3)))
+    for axis in (0, 1, -1):
+        rows = g.integers((4,), 0, 3)
+        source = g.floats(tuple(4 if a == axis % 2 else 3 for a in range(2)))
+        for how in ("prod", "mean", "amax", "amin"):
+            call = lambda y, i, s, a=axis, h=how: torch.index_reduce(y, a, i, s, h, include_self=h != "amax")
+            yield named(f"index_reduce {how} {axis}", call, g.floats((3, 3)), rows, source)
+    for shape in ((5,), (4, 3), (2, 6, 1)):
+        axis = g.axis(len(shape))
+        z = distinct(g, shape)
+        for name in ("median", "nanmedian"):
+            function = getattr(torch, name)
+            yield named(f"{name} {axis}", lambda z, f=function, a=axis: f(z, a), z)
+            yield named(f"{name} of all", function, z)
+        z = z.clone()
+        z.view(-1)[1] = float("nan")
+        yield named(f"median with NaN {axis}", lambda z, a=axis: torch.median(z, a), z)
+        yield named(f"nanmedian with NaN {axis}", lambda z, a=axis: torch.nanmedian(z, a).values, z)
+        yield named(
+            f"quantile {axis}", lambda z, a=axis: torch.quantile(z, torch.tensor([0.2, 0.5]), a), distinct(g, shape)
+        )
+
+
 def _stored(x: torch.Tensor, places: tuple[object, ...], value: object) -> torch.Tensor:
     y = x.clone()
     y[places] = value
@@ -131,4 +168,6 @@ def bags(g: Generator) -> Iterator[Case]:
         call = lambda i, t, o, m=mode: F.embedding_bag(i, t, o, mode=m, include_last_offset=True)
         yield named(f"embedding_bag with an end {mode}", call, ids, table, torch.tensor([0, 4, 9]))
     call = lambda i, t, o, w: F.embedding_bag(i, t, o, mode="sum", per_sample_weights=w)
+    last = lambda i, t, o: F.embedding_bag(i, t, o, mode="sum", padding_idx=-1)
+    yield named("embedding_bag without the last", last, ids, table, starts)
     yield named("embedding_bag with weights", call, ids, g.floats((7, 3)), starts, g.floats((9,)))

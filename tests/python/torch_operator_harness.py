@@ -33,7 +33,14 @@ class _Batch(nn.Module):
 
 
 def _flat(result: object) -> list[torch.Tensor]:
-    return [result] if isinstance(result, torch.Tensor) else [t for t in result if t is not None]  # type: ignore[attr-defined]
+    """The tensors of a result; those without elements are no results of a program."""
+    tensors = [result] if isinstance(result, torch.Tensor) else list(result)  # type: ignore[call-overload]
+    return [t for t in tensors if t is not None and t.numel()]
+
+
+def _real(tensor: torch.Tensor) -> torch.Tensor:
+    """A complex tensor as programs hold it: both parts along a last axis."""
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 def traced(cases: Sequence[Case]) -> tuple[str, dict[str, torch.Tensor], tuple[str, ...]]:
@@ -50,7 +57,7 @@ def traced(cases: Sequence[Case]) -> tuple[str, dict[str, torch.Tensor], tuple[s
         form="module",
     )
     result = trace(loaded)
-    values = {port.name: inputs[port.index].clone() for port in result.ports if port.index is not None}
+    values = {port.name: _real(inputs[port.index]).clone() for port in result.ports if port.index is not None}
     return result.text, values, result.outputs
 
 
@@ -75,7 +82,7 @@ def _differences(cases: Sequence[Case], outputs: Sequence[torch.Tensor]) -> list
     rest = iter(outputs)
     for case in cases:
         with torch.no_grad():
-            expected = _flat(case.function(*case.inputs))
+            expected = [_real(t) for t in _flat(case.function(*(x.clone() for x in case.inputs)))]
         size = max((x.numel() for x in case.inputs), default=1)
         for wanted in expected:
             problem = difference(next(rest), wanted, size)

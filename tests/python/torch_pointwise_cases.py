@@ -10,12 +10,18 @@ from torch_case_generator import Case, Generator, named
 
 def unary(g: Generator) -> Iterator[Case]:
     names = "abs sign floor ceil trunc round frac log log1p log2 log10 expm1 sin cos tan asin acos atan sinh cosh"
+    names += " asinh acosh atanh erfc erfinv angle signbit"
     names += " erf lgamma relu sigmoid tanh exp sqrt rsqrt neg square reciprocal exp2"
     for name in names.split():
         function = getattr(torch, name)
         yield named(name, g.layout(function), g.special(g.shape(), torch.float32))
         dtype = g.float_type()
         yield named(name, g.layout(function), g.floats(g.shape(), dtype))
+    for decimals in (0, 2, -1):
+        yield named(
+            f"round {decimals}", lambda x, d=decimals: torch.round(x, decimals=d), g.floats(g.shape(), scale=30.0)
+        )
+    yield named("large asinh", torch.asinh, g.floats((5,), scale=1e30))
     for name in ("abs", "sign", "floor", "log", "sin", "neg", "square"):
         yield named(name, getattr(torch, name), g.integers(g.shape(), 1, 9))
 
@@ -23,6 +29,7 @@ def unary(g: Generator) -> Iterator[Case]:
 def activations(g: Generator) -> Iterator[Case]:
     functions: dict[str, Callable[..., Any]] = {
         "relu": F.relu,
+        "rrelu": F.rrelu,
         "leaky_relu": F.leaky_relu,
         "leaky_relu(0.2)": lambda x: F.leaky_relu(x, 0.2),
         "elu": F.elu,
@@ -51,7 +58,9 @@ def activations(g: Generator) -> Iterator[Case]:
         "log_softmax": lambda x: F.log_softmax(x, 0),
     }
     for name, function in functions.items():
-        if "soft" not in name or name in ("softplus", "softplus(2, 5)", "softsign", "softshrink"):
+        if name == "gelu":  # torch's own of an infinity depends on its place in memory
+            yield named(name, function, g.floats(g.shape()))
+        elif "soft" not in name or name in ("softplus", "softplus(2, 5)", "softsign", "softshrink"):
             yield named(name, function, g.special(g.shape()))
         yield named(name, g.layout(function), g.floats(g.shape(), g.float_type()))
     yield named("prelu", F.prelu, g.floats((2, 3, 4)), g.floats((3,)))
@@ -66,6 +75,15 @@ def binary(g: Generator) -> Iterator[Case]:
         a, b = g.broadcast_shapes(2)
         yield named(name, function, g.special(a), g.floats(b))
         yield named(name, function, g.floats(b, torch.bfloat16), g.special(a))
+    infinite = torch.tensor([0.0, 1.0, float("inf"), float("-inf")])
+    for name in ("logaddexp", "logaddexp2", "ldexp"):
+        function = getattr(torch, name)
+        yield named(name, function, infinite[:, None].expand(4, 4), infinite.expand(4, 4))
+        yield named(name, function, g.floats(a), g.integers(b, -9, 9).float())
+    for name in ("bitwise_left_shift", "bitwise_right_shift"):
+        function = getattr(torch, name)
+        yield named(name, function, g.integers(a, 0, 99), g.integers(b, 0, 5))
+        yield named(f"{name} number", lambda x, f=function: f(x, 2), g.integers(a, 0, 99, torch.int32))
     for name in ("add", "sub", "mul", "maximum", "minimum"):
         a, b = g.broadcast_shapes(2)
         yield named(name, getattr(torch, name), g.integers(a, -9, 9), g.integers(b, -9, 9, torch.int32))

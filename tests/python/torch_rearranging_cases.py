@@ -151,7 +151,15 @@ def composites(g: Generator) -> Iterator[Case]:
     for order in (None, "fro", 1, 2.5):
         axis = None if order in (None, "fro") else 1
         yield named(f"norm {order}", lambda x, o=order, a=axis: torch.linalg.norm(x, o, a), x)
-    yield named("cdist", torch.cdist, g.floats((2, 3, 4)), g.floats((2, 5, 4)))
+    for p in (0.0, 1.0, 2.0, 2.5, float("inf")):
+        yield named(f"cdist {p}", lambda x, y, p=p: torch.cdist(x, y, p), g.floats((2, 3, 4)), g.floats((2, 5, 4)))
+        yield named(f"dist {p}", lambda x, y, p=p: torch.dist(x, y, p), x, y)
+    yield named("bilinear", F.bilinear, g.floats((2, 3)), g.floats((2, 4)), g.floats((5, 3, 4)), g.floats((5,)))
+    for equation in ("ii->i", "ii->", "iji->j", "iij,j->i"):
+        operands = [g.floats((3, 4, 3)) if "iji" in equation else m[:3, :3]][:1]
+        if "," in equation:
+            operands = [g.floats((3, 3, 4)), g.floats((4,))]
+        yield named(f"einsum {equation}", lambda *v, e=equation: torch.einsum(e, *v), *operands)
     yield named("softmin", lambda x: F.softmin(x, 0), x)
     masked = x.clone()
     masked[1] = float("-inf")

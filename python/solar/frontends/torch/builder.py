@@ -31,6 +31,7 @@ class Builder(Views):
         super().__init__(name)
         self.results: tuple[Meta, ...] = ()
         self.strides: dict[Value, tuple[int, ...]] = {}
+        self.offsets: dict[Value, int] = {}  # where a tensor starts in its memory, if not at its start
         self.writes: list[tuple[Value, Value]] = []
 
     @property
@@ -194,6 +195,15 @@ class Builder(Views):
     def is_contiguous(self, value: Value) -> bool:
         """Whether torch keeps the tensor in row-major order without gaps."""
         return self._sample(value).is_contiguous()
+
+    def in_memory(self, value: Value) -> Value:
+        """The elements in the order in which torch keeps them. Raises NotLoweredError where these are not together."""
+        strides = self.strides.get(value, ())
+        order = sorted(range(len(strides)), key=lambda axis: (-strides[axis], axis))
+        shape = [value.shape[axis] for axis in order]
+        if strides and not torch.empty_strided(shape, [strides[a] for a in order], device="meta").is_contiguous():
+            raise NotLoweredError("its argument is not contiguous in memory")
+        return self.permute(value, order) if strides else value
 
     def is_viewable(self, value: Value, shape: Sequence[int]) -> bool:
         """Whether torch can reshape the tensor without a copy."""

@@ -15,6 +15,11 @@ from solar.frontends.torch.whole import shown_name
 
 # Operators whose schema does not say that they may return their argument itself.
 _MAY_RETURN_ARGUMENT = ("aten.dropout", "aten.feature_dropout", "aten.alpha_dropout", "aten.type_as")
+# Operators that draw random numbers: what others draw depends on how many came before.
+_DRAWS = (
+    "aten.rand", "aten.bernoulli", "aten.normal", "aten.uniform", "aten.exponential", "aten.multinomial",
+    "aten.poisson",
+)  # fmt: skip
 # Operators that return a view or a copy, whichever is possible.
 _MAY_COPY = ("aten.reshape", "aten.flatten", "aten.contiguous", "aten.to.", *_MAY_RETURN_ARGUMENT)
 
@@ -87,7 +92,7 @@ def may_copy(node: fx.Node) -> bool:
 
 def _has_effects(node: fx.Node) -> bool:
     """Whether a call does something besides its result: writes statistics, draws random numbers, wraps such calls."""
-    effects = ("aten.batch_norm", "aten.instance_norm", "aten.dropout", "aten.rand", "wrap_with")
+    effects = ("aten.batch_norm", "aten.instance_norm", "aten.dropout", "aten.native_dropout", *_DRAWS, "wrap_with")
     return str(node.target).startswith(effects)
 
 

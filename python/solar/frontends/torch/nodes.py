@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from solar.frontends.torch import registry
+from solar.frontends.torch import complex_values, registry
 from solar.frontends.torch.aliasing import Memory, View
 from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.calls import Call, described, may_copy, may_share, nodes_in_order, operator_name, tensors_of
+from solar.frontends.torch.complex_values import Complex
 from solar.frontends.torch.decompose import decomposition
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, UnsupportedCall
 from solar.frontends.torch.export import source_frame
+from solar.frontends.torch.refusals import refusal
 from solar.frontends.torch.writes import put_back
 from solar.places import built_at
 from solar.problems import describe
@@ -42,6 +44,7 @@ _SIZES = {"aten.sym_size.int", "aten.sym_numel.default"}
 _NUMBERS = _ITEMS | _SIZES
 _INLINED = {"wrap_with_set_grad_enabled", "wrap_with_autocast"}
 _NO_LOWERING = "no lowering for this operator"
+_UNKNOWN_SIZE = "the size of its result depends on values that are only known when it runs"
 _MISSING = object()  # the value of a node that could not be lowered
 _EMPTY = object()  # the value of a tensor without elements, which the language does not have
 _DROPS_EMPTY = ("aten.cat.", "aten.concat.", "aten.concatenate.")
@@ -70,7 +73,7 @@ class Nodes:
         if same_as is not None:
             self.memory.add_view(node, View(same_as))
         if isinstance(value, Value):
-            self.builder.strides.setdefault(value, tuple(node.meta["val"].stride()))
+            self._note_memory(value, node.meta["val"])
 
     def bind_empty(self, node: fx.Node) -> None:
         """Notes that a placeholder has no elements."""
@@ -107,8 +110,10 @@ class Nodes:
             self._note(call)
         except NotLoweredError as error:
             self._refuse(call, str(error))
+            self.memory[node] = _MISSING
         except Exception as error:  # one operator's own mistake, said at the user's line
             self._refuse(call, f"its lowering failed: {describe(error)}")
+            self.memory[node] = _MISSING
 
     def _note(self, call: Call) -> None:
         """A call of the program itself; one inside a block is a part of the block."""
@@ -139,7 +144,11 @@ class Nodes:
         source, place = node.args
         assert isinstance(source, fx.Node)
         assert isinstance(place, int)
-        self.memory[node] = self.memory[source][place]
+        self.memory[node] = value = self.memory[source][place]
+        if value is None and self._is_empty(node):
+            self.memory[node] = _EMPTY
+        elif value is None:
+            raise NotLoweredError(f"its result number {place} has no lowering")
         if source in self._parts:
             part = self._parts[source][place]
             if isinstance(part, fx.Node):
@@ -160,7 +169,7 @@ class Nodes:
             return
         nested = self._nested_graph(node)
         if nested is None or (reason := self._without_lowering(node, nested)):
-            raise NotLoweredError(reason if nested else _NO_LOWERING)
+            raise NotLoweredError(reason if nested else self._why_none(node))
         self._nested(node, nested, nodes_in_order((node.args, node.kwargs)), self._nested_node)
 
     def _nested_node(self, node: fx.Node) -> None:
@@ -208,7 +217,11 @@ class Nodes:
     # A call and its results.
 
     def _lowering(self, node: fx.Node) -> Callable[..., Any] | None:
-        return registry.find(operator_name(node)) if isinstance(node.target, torch._ops.OpOverload) else None
+        if not isinstance(node.target, torch._ops.OpOverload):
+            return None
+        tensors = [t for n in (node, *node.all_input_nodes) for t in tensors_of(n.meta.get("val"))]
+        find = complex_values.find if any(t.is_complex() for t in tensors) else registry.find
+        return find(operator_name(node))
 
     def _nested_graph(self, node: fx.Node) -> fx.GraphModule | None:
         """What a call without a lowering consists of."""
@@ -221,13 +234,20 @@ class Nodes:
         if known or operator_name(node) in _NUMBERS:
             return ""
         if nested is None:
-            return _NO_LOWERING
+            return self._why_none(node)
         for inner in nested.graph.nodes:
             name = operator_name(inner)
             overload = inner.op == "call_function" and isinstance(inner.target, torch._ops.OpOverload)
             if overload and self._lowering(inner) is None and name not in _NUMBERS | _IGNORED:
-                return f"it consists of other operators, and there is no lowering for {name}"
+                why = refusal(name)
+                return f"it consists of other operators, and there is no lowering for {name}" + (why and f": {why}")
         return ""
+
+    def _why_none(self, node: fx.Node) -> str:
+        sizes = [n for tensor in tensors_of(node.meta.get("val")) for n in tensor.shape]
+        if any(self.folder.size(n) is None for n in sizes):
+            return _UNKNOWN_SIZE
+        return refusal(operator_name(node)) or _NO_LOWERING
 
     def _arguments(self, node: fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         args: tuple[Any, ...] = tuple(fx.map_arg(node.args, lambda n: self.memory[n]))
@@ -250,7 +270,7 @@ class Nodes:
         builder = self.builder
         builder.results = metas = self._metas(node)
         result = function(builder, *args, **kwargs)
-        if isinstance(result, Value):
+        if isinstance(result, (Value, Complex)):
             self._check(result, metas[0])
         elif isinstance(result, (tuple, list)):
             for one, meta in zip(result, metas, strict=True):
@@ -263,14 +283,14 @@ class Nodes:
         for tensor in tensors_of(node.meta.get("val")):
             shape = [self.folder.size(n) for n in tensor.shape]
             if None in shape:
-                raise NotLoweredError("the size of its result depends on values that are only known when it runs")
+                raise NotLoweredError(_UNKNOWN_SIZE)
             metas.append(Meta(tuple(shape), tensor.dtype))  # type: ignore[arg-type]
         return tuple(metas)
 
-    def _check(self, value: Value, meta: Meta) -> None:
+    def _check(self, value: Value | Complex, meta: Meta) -> None:
         if value.shape != meta.shape or value.dtype != meta.dtype:
-            found = f"{type_name(value.dtype)}{list(value.shape)}"
-            raise NotLoweredError(f"its lowering gives {found}, torch gives {type_name(meta.dtype)}{list(meta.shape)}")
+            found, given = (f"{type_name(t.dtype) or t.dtype}{list(t.shape)}" for t in (value, meta))
+            raise NotLoweredError(f"its lowering gives {found}, torch gives {given}")
 
     def _store(self, node: fx.Node, result: Any, before: int) -> None:
         """Notes a call's result, what it writes to, and whose memory the result is.
@@ -283,9 +303,10 @@ class Nodes:
         for old, new in writes:
             self.memory.write(next(n for n in node.all_input_nodes if self.memory[n] is old), new)
         source = node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
-        if registry.is_in_place(operator_name(node)) and isinstance(result, Value):
+        if registry.is_in_place(operator_name(node)) and isinstance(result, (Value, Complex)):
             assert source is not None
-            result = builder.cast(result, self.memory[source].dtype)
+            if isinstance(result, Value):
+                result = builder.cast(result, self.memory[source].dtype)
             self.memory.write(source, result)
             self.memory[node] = result
             self.memory.add_view(node, View(source))
@@ -296,15 +317,23 @@ class Nodes:
                     self.memory.add_view(node, View(source))
                 elif views_only or not may_copy(node):
                     self.memory.add_view(node, View(source, node))
-        results = [result] if isinstance(result, Value) else list(result or ())
+        results = [result] if isinstance(result, (Value, Complex)) else list(result or ())
         for value, tensor in zip(results, tensors_of(node.meta.get("val")), strict=False):
-            if value is not None and all(isinstance(n, int) for n in tensor.stride()):
-                builder.strides.setdefault(value, tuple(tensor.stride()))
+            if isinstance(value, Value):
+                self._note_memory(value, tensor)
+
+    def _note_memory(self, value: Value, tensor: torch.Tensor) -> None:
+        """Where torch keeps the elements of a value."""
+        if all(isinstance(n, int) for n in (*tensor.stride(), tensor.storage_offset())):
+            self.builder.strides.setdefault(value, tuple(tensor.stride()))
+            self.builder.offsets.setdefault(value, int(tensor.storage_offset()))
 
     def _finish_names(self, node: fx.Node) -> None:
         base, result = node.name.rstrip("_"), self.memory[node]
         if result is _EMPTY:
             return
+        if isinstance(result, Complex):
+            result = (result.real, result.imag)
         results = [result] if isinstance(result, Value) else list(result or ())
         for place, value in enumerate(results):
             if isinstance(value, Value):
@@ -326,6 +355,9 @@ class Nodes:
     def _put_back(self, view: View, base: Any, value: Any) -> Any:
         if base is _MISSING or value is _MISSING or view.call is None:
             return value
+        if isinstance(base, Complex):
+            parts = ((base.real, value.real), (base.imag, value.imag))
+            return Complex(*(put_back(self.builder, view.call, view.place, old, new) for old, new in parts))
         return put_back(self.builder, view.call, view.place, base, value)
 
     # Places and refusals.
@@ -333,6 +365,8 @@ class Nodes:
     def _call(self, node: fx.Node) -> Call:
         modules = [str(entry[0]) for entry in (node.meta.get("nn_module_stack") or {}).values()]
         module = modules[-1] if modules else ""
+        if node.target is operator.getitem and isinstance(node.args[0], fx.Node):
+            node = node.args[0]  # a part is spoken of as the call that it is a part of
         frame = source_frame(node.meta.get("stack_trace"), self.loaded.path) or self._built_at(modules)
         at = f"{os.path.basename(frame[0])}:{frame[1]}" if frame else ""
         file, line = frame or (None, None)
@@ -356,4 +390,3 @@ class Nodes:
         self.unsupported[key] = UnsupportedCall(
             first.operator, first.operands, first.reason, first.file, first.line, first.module, count
         )
-        self.memory[call.node] = _MISSING

@@ -10,6 +10,7 @@ from typing import Any
 Lowering = Callable[..., Any]
 
 _LOWERINGS: dict[str, Lowering] = {}
+_COMPLEX: dict[str, Lowering] = {}
 
 
 def lowering(*operators: str) -> Callable[[Lowering], Lowering]:
@@ -17,12 +18,20 @@ def lowering(*operators: str) -> Callable[[Lowering], Lowering]:
 
     An in-place operator (`aten.relu_.default`) uses the functional one's lowering by itself.
     """
+    return _register(_LOWERINGS, operators)
 
+
+def complex_lowering(*operators: str) -> Callable[[Lowering], Lowering]:
+    """Registers a function for calls of operators that take or give complex tensors."""
+    return _register(_COMPLEX, operators)
+
+
+def _register(table: dict[str, Lowering], operators: tuple[str, ...]) -> Callable[[Lowering], Lowering]:
     def register(function: Lowering) -> Lowering:
         for operator in operators:
-            if operator in _LOWERINGS:
+            if operator in table:
                 raise ValueError(f"two lowerings for {operator}")
-            _LOWERINGS[operator] = function
+            table[operator] = function
         return function
 
     return register
@@ -46,6 +55,12 @@ def find(operator: str) -> Lowering | None:
     """The lowering of an operator; an in-place operator falls back to the functional one's."""
     _load()
     return _LOWERINGS.get(operator) or _LOWERINGS.get(functional_name(operator))
+
+
+def find_complex(operator: str) -> Lowering | None:
+    """The same for a call that takes or gives complex tensors."""
+    _load()
+    return _COMPLEX.get(operator) or _COMPLEX.get(functional_name(operator))
 
 
 def supported() -> list[str]:

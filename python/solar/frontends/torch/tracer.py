@@ -12,6 +12,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from solar.frontends.torch.builder import Builder, Value
 from solar.frontends.torch.calls import live_nodes, may_share, written_nodes
+from solar.frontends.torch.complex_values import Complex, as_pair, of_pair, part_type
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedOperatorError
 from solar.frontends.torch.export import export
@@ -83,11 +84,13 @@ class _Tracer:
         self.nodes = Nodes(loaded, self.builder, exported.graph_module, folder)
         self.sources: dict[Value, tuple[str | None, int | None]] = {}  # ports: model path, input leaf
         self.constants: dict[Value, torch.Tensor] = {}
+        self.stored: dict[str, Value] = {}  # parameters and buffers, by their first name in the model
         self.unused = 0  # operators that nothing needs
         self.roles: dict[fx.Node, str] = {}
         self.warnings = list(loaded.warnings)
         self.port_of: dict[fx.Node, Value] = {}
         self.first_node: dict[Value, fx.Node] = {}  # of the placeholders that are one port
+        self.wholes: dict[Value, Complex] = {}  # of the ports that hold both parts
 
     def run(self) -> TraceResult:
         graph = self.exported.graph
@@ -133,7 +136,6 @@ class _Tracer:
         placeholders = [n for n in self.exported.graph.nodes if n.op == "placeholder"]
         specs = self.exported.graph_signature.input_specs
         first = first_names(self.loaded.model)
-        shared: dict[str, Value] = {}
         leaf = 0
         stored: list[tuple[fx.Node, Any]] = []
         for node, spec in zip(placeholders, specs, strict=True):
@@ -155,19 +157,21 @@ class _Tracer:
                 raise TraceError(f"an argument of kind {spec.kind.name} is not supported", file=self.loaded.path)
             key = first.get(spec.target, spec.target)
             role = "param" if spec.kind == InputKind.PARAMETER else "buffer"
-            if key not in shared:
-                shared[key] = self._port(role, key.replace(".", "_"), node)
-                self.sources[shared[key]] = (key, None)
-            self._bind(node, shared[key])
+            if key not in self.stored:
+                self.stored[key] = self._port(role, key.replace(".", "_"), node)
+                self.sources[self.stored[key]] = (key, None)
+            self._bind(node, self.stored[key])
             self.roles[node] = role
         used = {key for node, spec in stored if node.users and (key := first.get(spec.target, ""))}
         for one, other in overlaps(self.loaded.model, used):
             self.warnings.append(f"`{one}` and `{other}` share memory; the bytes of each are counted")
 
     def _port(self, role: str, name: str, node: fx.Node) -> Value:
+        """A port; that of a complex tensor holds both parts along a last axis."""
         tensor = node.meta["val"]
+        shape = (*tensor.shape, 2) if tensor.is_complex() else tuple(tensor.shape)
         try:
-            return self.builder.port(role, name, tuple(tensor.shape), tensor.dtype)
+            return self.builder.port(role, name, shape, part_type(tensor.dtype))
         except NotLoweredError as error:
             raise TraceError(f"{role} `{name}`: {error}", file=self.loaded.path) from error
 
@@ -183,19 +187,28 @@ class _Tracer:
         if tensor.numel() == 0:
             self.nodes.bind_empty(node)
             return
+        whole = tensor
+        if tensor.is_complex():
+            tensor = torch.view_as_real(tensor.resolve_conj())
+            shape = tuple(tensor.shape)
         name = f"const_{name.removeprefix('lifted_tensor_')}" if name.startswith("lifted_tensor_") else name
         name = name.replace(".", "_")
         if tensor.numel() <= _MAX_CONST:
             value = self.builder.port("const", name, shape, tensor.dtype, tensor.flatten().tolist())
         else:
             value = self.builder.port("buffer", name, shape, tensor.dtype)
-        self.constants[value] = self.known[node] = tensor.detach()
+        self.constants[value], self.known[node] = tensor.detach(), whole.detach()
         self._bind(node, value)
 
     def _bind(self, node: fx.Node, value: Value) -> None:
         self.port_of[node] = value
         first = self.first_node.setdefault(value, node)
-        self.nodes.bind(node, value, None if first is node else first)
+        if node.meta["val"].is_complex():
+            if value not in self.wholes:
+                self.wholes[value] = of_pair(self.builder, value)
+            self.nodes.bind(node, self.wholes[value], None if first is node else first)
+        else:
+            self.nodes.bind(node, value, None if first is node else first)
 
     # The end.
 
@@ -203,14 +216,22 @@ class _Tracer:
         node = next(n for n in reversed(self.exported.graph.nodes) if n.op == "output")
         results = node.args[0]
         assert isinstance(results, Sequence)
+        first = first_names(self.loaded.model)
         for spec, result in zip(self.exported.graph_signature.output_specs, results, strict=True):
+            if spec.kind == OutputKind.BUFFER_MUTATION:  # of a graph in which nothing is written in place
+                self.builder.update(self.stored[first.get(spec.target, spec.target)], self._stored(result))
             if spec.kind != OutputKind.USER_OUTPUT or not isinstance(result, fx.Node):
                 continue
-            value = self.nodes.value(result)
+            value = self._stored(result)
             if isinstance(value, Value):
                 self.builder.output(value)
         if not self.builder.has_outputs():
             raise TraceError("the program returns no tensor", file=self.loaded.path)
+
+    def _stored(self, node: fx.Node) -> Any:
+        """A node's value as ports and outputs hold it."""
+        value = self.nodes.value(node)
+        return as_pair(self.builder, value) if isinstance(value, Complex) else value
 
     def _updates(self) -> None:
         done: set[Value] = set()
@@ -218,12 +239,12 @@ class _Tracer:
             if node.op != "placeholder":
                 continue
             port = self.port_of.get(node)
-            if port is None or port in done or self.nodes.value(node) is port:
+            if port is None or port in done or self._stored(node) is port:
                 continue
             done.add(port)
             role = self.roles.get(node)
             if role == "buffer":
-                self.builder.update(port, self.nodes.value(node))
+                self.builder.update(port, self._stored(node))
             elif role == "param":
                 raise TraceError(
                     f"the program writes to its parameter `{self.sources[port][0]}`", file=self.loaded.path

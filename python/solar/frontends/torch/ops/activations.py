@@ -26,7 +26,24 @@ def prelu(b: Builder, x: Value, weight: Value) -> Value:
             raise b.unsupported("a weight whose length is not the number of channels")
         for _ in range(x.rank - 2):
             weight = b.unsqueeze(weight, -1)
+    elif weight.rank == 1 and x.rank == 0:
+        weight = b.squeeze(weight, [0])
     return b.pointwise("prelu", x, weight)
+
+
+@lowering("aten.rrelu.default")
+def rrelu(b: Builder, x: Value, lower: Number = 1 / 8, upper: Number = 1 / 3, training: bool = False) -> Value:
+    """In evaluation the slope is the mean of its bounds."""
+    if training:
+        raise b.unsupported("random slopes in training mode; call .eval() on the model")
+    return leaky_relu(b, x, (lower + upper) / 2)
+
+
+@lowering("aten.rrelu_with_noise.default")
+def rrelu_with_noise(
+    b: Builder, x: Value, noise: Value, lower: Number = 1 / 8, upper: Number = 1 / 3, training: bool = False
+) -> Value:
+    return rrelu(b, x, lower, upper, training)
 
 
 @lowering("aten.elu.default")

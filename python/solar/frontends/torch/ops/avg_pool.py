@@ -88,6 +88,6 @@ def adaptive_avg_pool1d(b: Builder, x: Value, output_size: Setting) -> Value:
     return _adaptive(b, x, 1)
 
 
-@lowering("aten.adaptive_avg_pool3d.default")
+@lowering("aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool3d.default")
 def adaptive_avg_pool3d(b: Builder, x: Value, output_size: Setting) -> Value:
     return _adaptive(b, x, 3)

@@ -18,13 +18,14 @@ def _pointwise(function: str) -> Callable[[Builder, Value, Value], Value]:
     return lower
 
 
-for _name in ("maximum", "minimum", "fmax", "fmin", "atan2", "hypot", "logaddexp"):
+for _name in ("maximum", "minimum", "fmax", "fmin", "atan2", "hypot", "logaddexp", "logaddexp2"):
     lowering(f"aten.{_name}.default")(_pointwise(_name))
 lowering("aten.max.other")(_pointwise("maximum"))
 lowering("aten.min.other")(_pointwise("minimum"))
 lowering("aten.copysign.Tensor")(_pointwise("copysign"))
 lowering("aten.arctan2.default")(_pointwise("atan2"))
 lowering("aten.xlogy.Tensor", "aten.special_xlogy.default")(_pointwise("xlogy"))
+lowering("aten.ldexp.Tensor")(_pointwise("ldexp"))
 lowering("aten.pow.Tensor_Tensor")(_pointwise("power"))
 
 
@@ -36,6 +37,7 @@ def power_of_scalar(b: Builder, x: Operand, exponent: Value) -> Value:
 @lowering("aten.fmod.Tensor", "aten.fmod.Scalar")
 def fmod(b: Builder, x: Value, other: Operand) -> Value:
     if not b.result.dtype.is_floating_point:
-        raise b.unsupported("fmod of integers")
+        divisor = other if isinstance(other, Value) else b.constant(other, (), b.result.dtype)
+        return b.pointwise("integer_fmod", x, divisor, compute=b.result.dtype)
     name = "fmod" if isinstance(other, Value) else "fmod_scalar"
     return b.pointwise(name, x, other, compute=b.result.dtype)

@@ -1,9 +1,10 @@
-"""aten.conv1d, aten.conv2d, aten.conv3d, with padding by numbers or by name."""
+"""aten.conv1d, aten.conv2d, aten.conv3d, with padding by numbers or by name; aten.convolution."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from solar.frontends.torch.ops.conv_transpose import conv_transpose
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
@@ -78,6 +79,24 @@ def convolution_named_padding(
         if total % 2:  # torch puts the odd element behind
             x = pad_after(b, x, axis - n)
     return convolution(b, x, weight, bias, stride, both, dilation, groups)
+
+
+@lowering("aten.convolution.default")
+def any_convolution(
+    b: Builder,
+    x: Value,
+    weight: Value,
+    bias: Value | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Value:
+    if transposed:
+        return conv_transpose(b, x, weight, bias, stride, padding, output_padding, groups, dilation)
+    return convolution(b, x, weight, bias, stride, padding, dilation, groups)
 
 
 def pad_after(b: Builder, x: Value, axis: int) -> Value:

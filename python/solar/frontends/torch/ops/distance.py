@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import torch
+
+from solar.frontends.torch.builder import Builder, Meta, Operand, Value
+from solar.frontends.torch.ops.gather import index_select
 from solar.frontends.torch.ops.loss_reduction import MEAN, reduced
+from solar.frontends.torch.ops.vector_norm import norm_over
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
-    from solar.frontends.torch.builder import Builder, Operand, Value
     from solar.frontends.torch.dtypes import Number
 
 
@@ -19,8 +23,10 @@ def _distance(b: Builder, first: Value, second: Value, p: Number, eps: Number) -
     dtype = b.promoted(first, second)
     operands: list[Operand] = [b.cast(first, dtype), b.cast(second, dtype), float(eps)]
     function = "distance2"
-    if p == 1:
-        function = "distance1"
+    if p in (0, 1):
+        function = f"distance{int(p)}"
+    elif p == math.inf:
+        function = "distance_max"
     elif p != 2:
         function = "distance_p"
         operands.append(float(p))
@@ -35,12 +41,28 @@ def pairwise_distance(
     return b.unsqueeze(y, -1) if keepdim else y
 
 
-@lowering("aten.cdist.default")
+@lowering("aten.cdist.default", "aten._cdist_forward.default")
 def cdist(b: Builder, x1: Value, x2: Value, p: Number = 2, compute_mode: int | None = None) -> Value:
     """The distance of every row of x1 to every row of x2."""
-    if p == 0 or math.isinf(p):
-        raise b.unsupported(f"p = {p}")
     return _distance(b, b.unsqueeze(x1, -2), b.unsqueeze(x2, -3), p, 0)
+
+
+@lowering("aten.pdist.default", "aten._pdist_forward.default")
+def pdist(b: Builder, x: Value, p: Number = 2) -> Value:
+    """The distance of every two rows: those of (i, j) with i < j."""
+    count = b.result.shape[0]
+    known = b.dim("pairs", count)
+    first, second = b.call_many(
+        "pairs", metas=[Meta((count,), torch.int64)] * 2, dims={"N": b.extent(x, 0), "P": known}, extents=[[known]] * 2
+    )
+    sides = [index_select(b, x, 0, places) for places in (first, second)]
+    return _distance(b, sides[0], sides[1], p, 0)
+
+
+@lowering("aten.dist.default")
+def dist(b: Builder, x: Value, other: Value, p: Number = 2) -> Value:
+    difference = b.pointwise("sub", x, other)
+    return norm_over(b, difference, p, range(difference.rank))
 
 
 @lowering("aten.triplet_margin_loss.default")

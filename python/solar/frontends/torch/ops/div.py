@@ -28,9 +28,7 @@ def div_mode(b: Builder, x: Value, other: Operand, rounding_mode: str | None = N
         other = b.constant(other, x.shape, compute)
     if is_float(compute):
         return b.pointwise(f"{rounding_mode}_div", x, other, compute=compute)
-    if rounding_mode == "floor":
-        return b.pointwise("integer_floor_div", x, other, compute=compute)
-    raise b.unsupported("rounding_mode='trunc' of integers")
+    return b.pointwise(f"integer_{rounding_mode}_div", x, other, compute=compute)
 
 
 @lowering("aten.floor_divide.default", "aten.floor_divide.Scalar")

@@ -1,4 +1,4 @@
-"""aten.einsum: the equation is the kernel."""
+"""aten.einsum: the equation is the kernel; aten.bilinear."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Operand:
 def einsum(b: Builder, equation: str, tensors: Sequence[Value], path: Sequence[int] | None = None) -> Value:
     """Contracts two operands at a time, from the left or along `path`, as torch does."""
     inputs, output = _parse(b, equation, tensors)
-    operands = [_diagonal(b, letters, value) for letters, value in zip(inputs, tensors, strict=True)]
+    operands = [_Operand(letters, value) for letters, value in zip(inputs, tensors, strict=True)]
     sizes = {letter: n for o in operands for letter, n in zip(o.letters, o.value.shape, strict=True) if n != 1}
     extents: dict[str, str] = {}
     for operand in operands:
@@ -38,10 +38,8 @@ def einsum(b: Builder, equation: str, tensors: Sequence[Value], path: Sequence[i
         result = _contract(b, pair, kept if operands else output, extents, sizes)
         operands.insert(0, result) if not path else operands.append(result)
     last = operands[0]
-    if set(last.letters) != set(output):
+    if sorted(last.letters) != sorted(output):  # a sum, or a diagonal (a repeated letter)
         last = _contract(b, [last], output, extents, sizes)
-    if len(tensors) == 1 and last.value is tensors[0]:
-        return b.permute(last.value, [last.letters.index(c) for c in output])
     return b.permute(last.value, [last.letters.index(c) for c in output])
 
 
@@ -70,17 +68,12 @@ def _parse(b: Builder, equation: str, tensors: Sequence[Value]) -> tuple[list[st
     return expanded, batch + "".join(single)
 
 
-def _diagonal(b: Builder, letters: str, value: Value) -> _Operand:
-    if len(set(letters)) != len(letters):
-        raise b.unsupported("an operand with a repeated letter")
-    return _Operand(letters, value)
-
-
 def _contract(
     b: Builder, operands: Sequence[_Operand], output: str, extents: dict[str, str], sizes: dict[str, int]
 ) -> _Operand:
     """One kernel: the output's letters, then the summed ones, as loops; the product of the operands as body."""
     value_of = [_without_broadcast(b, o, sizes) for o in operands]
+    output = "".join(dict.fromkeys(output))
     summed = dict.fromkeys(c for o in operands for c in o.letters if c not in output)
     loop = {c: f"{c.lower()}_" if c.isupper() else c for c in [*output, *summed]}
     loops = ", ".join(f"{loop[c]}:{extents[c]}" for c in [*output, *summed])
@@ -105,3 +98,10 @@ def _without_broadcast(b: Builder, operand: _Operand, sizes: dict[str, int]) -> 
         return operand
     kept = "".join(c for axis, c in enumerate(operand.letters) if axis not in dropped)
     return _Operand(kept, b.squeeze(operand.value, dropped))
+
+
+@lowering("aten.bilinear.default")
+def bilinear(b: Builder, input1: Value, input2: Value, weight: Value, bias: Value | None = None) -> Value:
+    """x W y for each of the weight's matrices."""
+    y = einsum(b, "...i,oij,...j->...o", [input1, weight, input2])
+    return y if bias is None else b.pointwise("add", y, bias)

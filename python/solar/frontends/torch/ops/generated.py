@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from solar.frontends.torch.builder import Builder, Meta, Value
 from solar.frontends.torch.dtypes import Number, is_float
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from solar.frontends.torch.builder import Builder, Value
 
 
 @lowering("aten.zeros.default", "aten.zeros_like.default", "aten.new_zeros.default")
@@ -20,7 +19,10 @@ def zeros(b: Builder, *size: Any, dtype: torch.dtype | None = None) -> Value:
     return b.constant(0, b.result.shape, b.result.dtype)
 
 
-@lowering("aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default")
+@lowering(
+    "aten.empty.memory_format", "aten.empty_like.default", "aten.new_empty.default", "aten.empty_strided.default",
+    "aten.new_empty_strided.default", "aten.empty_permuted.default",
+)  # fmt: skip
 def empty(b: Builder, *size: Any, dtype: torch.dtype | None = None) -> Value:
     """Any values will do: what reads them before a write gives nothing that can be compared."""
     return b.constant(0, b.result.shape, b.result.dtype)
@@ -81,6 +83,27 @@ def arange_step(b: Builder, start: Number, end: Number, step: Number = 1, dtype:
     if not is_float(dtype):
         raise b.unsupported("a range of integers with float bounds")
     return b.call("float_range", float(start), float(step), dims={"N": count, "T": dtype}, extents=[count])
+
+
+@lowering("aten.tril_indices.default")
+def tril_indices(b: Builder, row: int, col: int, offset: int = 0, dtype: torch.dtype | None = None) -> Value:
+    return _triangle_indices(b, "tril", row, col, offset)
+
+
+@lowering("aten.triu_indices.default")
+def triu_indices(b: Builder, row: int, col: int, offset: int = 0, dtype: torch.dtype | None = None) -> Value:
+    return _triangle_indices(b, "triu", row, col, offset)
+
+
+def _triangle_indices(b: Builder, name: str, row: int, col: int, offset: int) -> Value:
+    """The subscripts of a triangle's elements."""
+    whole = b.constant(True, (row, col), torch.bool)
+    dims: dict[str, object] = {"UP": max(offset, 0), "DOWN": max(-offset, 0)}
+    mask = b.call(f"{name}_mask", whole, shape=(row, col), dtype=torch.bool, dims=dims, extents=b.extents(whole))
+    count = b.dim("count", b.result.shape[1])
+    metas = [Meta((b.result.shape[1], 2), torch.int64), Meta((), torch.int64)]
+    places, _ = b.call_many("nonzero", mask, metas=metas, dims={"limit": count}, extents=[[count, "2"], []])
+    return b.cast(b.transpose(places, 0, 1), b.result.dtype)
 
 
 @lowering("aten.tril.default")

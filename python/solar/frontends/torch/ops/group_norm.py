@@ -1,10 +1,10 @@
-"""aten.group_norm."""
+"""aten.group_norm, aten.native_group_norm."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solar.frontends.torch.ops.batch_norm import moments
+from solar.frontends.torch.ops.batch_norm import moments, reciprocal_deviation
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
@@ -38,3 +38,22 @@ def group_norm(
             "group_normalize", grouped, mean, variance, scale, shift, float(eps), shape=grouped.shape, extents=known
         )
     return b.merge_axes(result, 1, 2)
+
+
+@lowering("aten.native_group_norm.default")
+def native_group_norm(
+    b: Builder,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    batch: int,
+    channels: int,
+    size: int,
+    group: int,
+    eps: float,
+) -> tuple[Value, Value, Value]:
+    grouped = b.split_axis(x, 1, [group, channels // group])
+    mean, variance, _ = moments(b, grouped, grouped.rank - 2)
+    deviation = reciprocal_deviation(b, variance, eps)
+    statistics = [b.cast(v, meta.dtype) for v, meta in zip((mean, deviation), b.results[1:], strict=True)]
+    return group_norm(b, x, group, weight, bias, eps), statistics[0], statistics[1]

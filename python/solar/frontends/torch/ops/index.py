@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from solar.frontends.torch.ops.gather import index_select
+from solar.frontends.torch.ops.gather import index_select, wrapped
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
@@ -44,18 +44,6 @@ def indexed_axes(b: Builder, x: Value, indices: Sequence[Value | None]) -> tuple
         axes.append(axis)
         places.append(wrapped(b, given, b.extent(x, axis)))
     return axes, places
-
-
-def wrapped(b: Builder, places: Value, extent: str) -> Value:
-    """Indices into an axis, of which negative ones count from the end."""
-    return b.call(
-        "wrapped_index",
-        b.cast(places, torch.int64),
-        shape=places.shape,
-        dtype=torch.int64,
-        extents=b.extents(places),
-        dims={"N": extent},
-    )
 
 
 def order_of_result(axes: Sequence[int], rank: int, whole: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""aten.index_put, aten.index_add, aten.index_copy, aten.index_fill, aten.masked_scatter."""
+"""aten.index_put, aten.index_add, aten.index_copy, aten.index_fill, aten.index_reduce, aten.masked_scatter."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from solar.frontends.torch.ops.index import indexed_axes, order_of_result, wrapped
-from solar.frontends.torch.ops.scatter import filled
+from solar.frontends.torch.ops.gather import wrapped
+from solar.frontends.torch.ops.index import indexed_axes, order_of_result
+from solar.frontends.torch.ops.scatter import filled, scatter_reduce
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
@@ -72,10 +73,17 @@ def _touched(b: Builder, x: Value, places: Sequence[Value]) -> Value:
     return b.expand(mask, x.shape, b.extents(x))
 
 
+@lowering("aten.put.default")
+def put(b: Builder, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
+    """x with elements of all of it, in its order, replaced or added to."""
+    y = index_put(b, b.reshape(x, (-1,)), [b.reshape(index, (-1,))], b.reshape(source, (-1,)), accumulate)
+    return b.reshape(y, x.shape)
+
+
 def _along(b: Builder, how: str, x: Value, dim: int, index: Value, source: Value) -> Value:
     """The rows of one axis that a vector of indices names."""
     if x.rank == 0:
-        raise b.unsupported("a scalar")
+        return b.squeeze(_along(b, how, b.unsqueeze(x, 0), 0, index, b.reshape(source, (-1,))), [0])
     axis = x.axis(dim)
     order = [axis, *(a for a in range(x.rank) if a != axis)]
     places = wrapped(b, b.reshape(index, (-1,)), b.extent(x, axis))
@@ -97,12 +105,26 @@ def index_copy(b: Builder, x: Value, dim: int, index: Value, source: Value) -> V
 
 @lowering("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor")
 def index_fill(b: Builder, x: Value, dim: int, index: Value, value: Number | Value) -> Value:
+    if x.rank == 0:
+        return b.squeeze(index_fill(b, b.unsqueeze(x, 0), 0, index, value), [0])
     axis = x.axis(dim)
     order = [axis, *(a for a in range(x.rank) if a != axis)]
     places = wrapped(b, b.reshape(index, (-1,)), b.extent(x, axis))
     first = b.permute(x, order)
     y = filled(b, first, _touched(b, first, [places]), value)
     return b.permute(y, [order.index(a) for a in range(x.rank)])
+
+
+@lowering("aten.index_reduce.default")
+def index_reduce(
+    b: Builder, x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
+) -> Value:
+    if x.rank == 0:
+        return scatter_reduce(b, x, 0, b.reshape(index, (-1,)), b.reshape(source, (-1,)), reduce, include_self)
+    for _ in range(source.rank - 1 - x.axis(dim)):
+        index = b.unsqueeze(index, -1)
+    places = b.expand(index, source.shape, b.extents(source))
+    return scatter_reduce(b, x, dim, places, source, reduce, include_self)
 
 
 @lowering("aten.masked_scatter.default")

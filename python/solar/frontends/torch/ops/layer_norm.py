@@ -1,9 +1,11 @@
-"""aten.layer_norm."""
+"""aten.layer_norm, aten.native_layer_norm."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from solar.frontends.torch.ops.batch_norm import reciprocal_deviation
+from solar.frontends.torch.ops.reduction import accumulation, reduce_many, with_kept_axes
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
@@ -42,3 +44,14 @@ def layer_norm(
         return result
     parts = [b.extent(x, axis) for axis in range(x.rank - n, x.rank)]
     return b.split_axis(result, -1, x.shape[x.rank - n :], parts)
+
+
+@lowering("aten.native_layer_norm.default")
+def native_layer_norm(
+    b: Builder, x: Value, normalized_shape: Sequence[int], weight: Value | None, bias: Value | None, eps: float
+) -> tuple[Value, Value, Value]:
+    axes = range(x.rank - len(normalized_shape), x.rank)
+    mean, variance, _ = reduce_many(b, "moments", x, axes, [accumulation(x.dtype)] * 3)
+    statistics = [b.cast(v, b.results[1].dtype) for v in (mean, reciprocal_deviation(b, variance, eps))]
+    mean, deviation = (with_kept_axes(b, v, axes, True) for v in statistics)
+    return layer_norm(b, x, normalized_shape, weight, bias, eps), mean, deviation

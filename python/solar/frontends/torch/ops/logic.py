@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from solar.frontends.torch.builder import Builder, Operand, Value
 from solar.frontends.torch.registry import lowering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def truth(b: Builder, x: Value) -> Value:
@@ -52,6 +57,23 @@ def bitwise_or(b: Builder, x: Operand, other: Operand) -> Value:
 @lowering("aten.bitwise_xor.Tensor", "aten.bitwise_xor.Scalar", "aten.__xor__.Tensor", "aten.__xor__.Scalar")
 def bitwise_xor(b: Builder, x: Operand, other: Operand) -> Value:
     return _bitwise(b, "xor", x, other)
+
+
+def _shift(function: str) -> Callable[[Builder, Value, Operand], Value]:
+    def lower(b: Builder, x: Value, other: Operand) -> Value:
+        places = other if isinstance(other, Value) else b.constant(other, (), b.result.dtype)
+        return b.pointwise(function, x, places, compute=b.result.dtype)
+
+    return lower
+
+
+for _name, _dunder in (("left", "l"), ("right", "r")):
+    lowering(
+        f"aten.bitwise_{_name}_shift.Tensor",
+        f"aten.bitwise_{_name}_shift.Tensor_Scalar",
+        f"aten.__{_dunder}shift__.Tensor",
+        f"aten.__{_dunder}shift__.Scalar",
+    )(_shift(f"shift_{_name}"))
 
 
 @lowering("aten.bitwise_not.default")

@@ -1,7 +1,8 @@
-"""aten.max_pool1d, aten.max_pool3d, pooling with positions, adaptive max pooling."""
+"""aten.max_pool1d, aten.max_pool3d, pooling with positions, adaptive max pooling, aten.max_unpool2d and 3d."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -105,22 +106,58 @@ def max_pool3d_with_indices(
     return _max_pool_with_positions(b, x, 3, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def _adaptive(b: Builder, x: Value, count: int) -> tuple[Value, None]:
+def _adaptive(b: Builder, x: Value, count: int) -> tuple[Value, Value]:
+    """The values come from a function of their own, so that unused positions cost nothing."""
     sizes = b.result.shape[-count:]
     axes = range(x.rank - count, x.rank)
-    if all(n == 1 for n in sizes):
-        return with_kept_axes(b, reduce(b, "reduce_max", x, axes), axes, True), None
-    letters = "HW"[-count:]
+    letters = "DHW"[-count:]
     known = [*b.extents(x)[:-count], *([None] * count)]
     dims: dict[str, object] = {"Q" + letter: n for letter, n in zip(letters, sizes, strict=True)}
-    return b.call(f"adaptive_max_pool{count}d", x, extents=known, dims=dims), None
+    function = f"adaptive_max_pool{count}d"
+    metas = [Meta(b.result.shape, x.dtype), Meta(b.result.shape, torch.int64)]
+    place = b.call_many(f"{function}_with_indices", x, metas=metas, extents=[known, known], dims=dims)[1]
+    if all(n == 1 for n in sizes):
+        return with_kept_axes(b, reduce(b, "reduce_max", x, axes), axes, True), place
+    return b.call(function, x, extents=known, dims=dims), place
 
 
 @lowering("aten.adaptive_max_pool1d.default")
-def adaptive_max_pool1d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, None]:
+def adaptive_max_pool1d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, Value]:
     return _adaptive(b, x, 1)
 
 
 @lowering("aten.adaptive_max_pool2d.default")
-def adaptive_max_pool2d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, None]:
+def adaptive_max_pool2d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, Value]:
     return _adaptive(b, x, 2)
+
+
+@lowering("aten.adaptive_max_pool3d.default")
+def adaptive_max_pool3d(b: Builder, x: Value, output_size: Setting) -> tuple[Value, Value]:
+    return _adaptive(b, x, 3)
+
+
+def _unpool(b: Builder, x: Value, places: Value, count: int) -> Value:
+    flat = [b.merge_axes(v, v.rank - count, v.rank - 1) if count > 1 else v for v in (x, places)]
+    size = math.prod(b.result.shape[-count:])
+    known = b.dim("size", size)
+    shape = (*flat[0].shape[:-1], size)
+    extents = [*b.extents(flat[0])[:-1], known]
+    y = b.call("max_unpool", *flat, shape=shape, dtype=x.dtype, extents=extents, dims={"K": known})
+    return b.reshape(y, b.result.shape)
+
+
+@lowering("aten.max_unpool2d.default")
+def max_unpool2d(b: Builder, x: Value, indices: Value, output_size: Sequence[int]) -> Value:
+    return _unpool(b, x, indices, 2)
+
+
+@lowering("aten.max_unpool3d.default")
+def max_unpool3d(
+    b: Builder,
+    x: Value,
+    indices: Value,
+    output_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (),
+) -> Value:
+    return _unpool(b, x, indices, 3)

@@ -1,4 +1,4 @@
-"""aten.pad and its modes."""
+"""aten.pad and its modes, also as operators of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from solar.frontends.torch.dtypes import Number, number
 from solar.frontends.torch.registry import lowering
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from solar.frontends.torch.builder import Builder, Value
 
@@ -32,6 +32,18 @@ def constant_pad(b: Builder, x: Value, pad: Sequence[int], value: Number = 0) ->
     for place in range(len(pad) // 2):
         x = _pad_axis(b, x, x.rank - 1 - place, pad[2 * place], pad[2 * place + 1], "constant", value)
     return x
+
+
+def _by_mode(mode: str) -> Callable[[Builder, Value, Sequence[int]], Value]:
+    def lower(b: Builder, x: Value, padding: Sequence[int]) -> Value:
+        return pad(b, x, padding, mode)
+
+    return lower
+
+
+for _axes in (1, 2, 3):
+    lowering(f"aten.reflection_pad{_axes}d.default")(_by_mode("reflect"))
+    lowering(f"aten.replication_pad{_axes}d.default")(_by_mode("replicate"))
 
 
 def _pad_axis(b: Builder, x: Value, axis: int, before: int, after: int, mode: str, value: Number) -> Value:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from solar.frontends.torch.builder import Builder, Value
 
 
-@lowering("aten.permute.default")
+@lowering("aten.permute.default", "aten.permute_copy.default")
 def permute(b: Builder, x: Value, dims: Sequence[int]) -> Value:
     return b.permute(x, dims)
 
 
-@lowering("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default")
+@lowering("aten.transpose.int", "aten.transpose.default", "aten.swapaxes.default", "aten.swapdims.default")
 def transpose(b: Builder, x: Value, dim0: int, dim1: int) -> Value:
     return b.transpose(x, dim0, dim1)
 

@@ -50,14 +50,15 @@ def avg_pool2d(
     plain = not ceil_mode and (count_include_pad or not any(pad))
     if plain or (divisor_override is not None and not ceil_mode):
         return b.call("avg_pool2d", x, dims=dims | {"V": divisor_override or window[0] * window[1]}, extents=known)
-    if divisor_override is not None:
-        raise b.unsupported("divisor_override with ceil_mode")
     hang = [s - 1 if ceil_mode else 0 for s in step]
+    if divisor_override is not None:
+        total = dims | _pairs(C=hang) | {"V": divisor_override}
+        return b.call("avg_pool2d_divided", x, dims=total, extents=known)
     margin = pad if count_include_pad else [0, 0]
     return b.call("avg_pool2d_counted", x, dims=dims | _pairs(C=hang, M=margin), extents=known)
 
 
-@lowering("aten.adaptive_avg_pool2d.default")
+@lowering("aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default")
 def adaptive_avg_pool2d(b: Builder, x: Value, output_size: Sequence[int]) -> Value:
     rows, columns = b.result.shape[-2:]
     lead = b.extents(x)[:-2]

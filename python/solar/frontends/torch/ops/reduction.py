@@ -40,6 +40,8 @@ def reduce_many(
 ) -> tuple[Value, ...]:
     """The same for a function with several results, one for each type."""
     axes = sorted(axes)
+    if not axes:  # a scalar, as one element
+        x, axes = b.unsqueeze(x, x.rank), [x.rank]
     if len(axes) > _MAX_AXES:
         if axes[-1] - axes[0] + 1 != len(axes):
             raise b.unsupported(f"a reduction over {len(axes)} axes that are not neighbours")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from solar.frontends.torch.builder import Builder, Value
 
 
-@lowering("aten.view.default", "aten._unsafe_view.default")
+@lowering("aten.view.default", "aten.view_copy.default", "aten._unsafe_view.default")
 def view(b: Builder, x: Value, size: Sequence[int]) -> Value:
     return b.reshape(x, b.result.shape)
 

@@ -27,7 +27,9 @@ _FUNCTIONS = {
 def _write(b: Builder, function: str, x: Value, dim: int, index: Value, source: Value | None) -> Value:
     """`function` on the axis moved to the end; `source` may be larger than the index."""
     if x.rank == 0:
-        raise b.unsupported("a scalar")
+        source = None if source is None else b.reshape(source, (-1,))
+        y = _write(b, function, b.unsqueeze(x, 0), 0, b.reshape(index, (-1,)), source)
+        return b.squeeze(y, [0])
     axis = x.axis(dim)
     operands = [b.to_last(x, [axis]), b.to_last(b.cast(index, torch.int64), [axis])]
     if source is not None:

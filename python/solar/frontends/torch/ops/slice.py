@@ -23,7 +23,7 @@ def slice_(
     return b.slice(x, axis, low, high, step)
 
 
-@lowering("aten.narrow.default")
+@lowering("aten.narrow.default", "aten.narrow_copy.default")
 def narrow(b: Builder, x: Value, dim: int, start: int, length: int) -> Value:
     axis = x.axis(dim)
     low = start % x.shape[axis]
@@ -35,7 +35,7 @@ def select(b: Builder, x: Value, dim: int, index: int) -> Value:
     return b.index(x, dim, index)
 
 
-@lowering("aten.unbind.int")
+@lowering("aten.unbind.int", "aten.unbind_copy.int")
 def unbind(b: Builder, x: Value, dim: int = 0) -> list[Value]:
     axis = x.axis(dim)
     return [b.slice_text(x, axis, str(i), None) for i in range(x.shape[axis])]

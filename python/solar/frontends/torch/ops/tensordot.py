@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @lowering("aten.tensordot.default")
 def tensordot(b: Builder, x: Value, other: Value, dims_self: Sequence[int], dims_other: Sequence[int]) -> Value:
     summed = [x.axis(a) for a in dims_self], [other.axis(a) for a in dims_other]
+    x, other = _stretched(b, x, summed[0], other, summed[1]), _stretched(b, other, summed[1], x, summed[0])
     kept = [[a for a in range(v.rank) if a not in axes] for v, axes in zip((x, other), summed, strict=True)]
     count = math.prod(x.shape[a] for a in summed[0])
     rows = b.reshape(b.permute(x, [*kept[0], *summed[0]]), (-1, count))
@@ -23,6 +24,14 @@ def tensordot(b: Builder, x: Value, other: Value, dims_self: Sequence[int], dims
     shape = (rows.shape[0], columns.shape[1])
     y = b.call("matmul_shared", rows, columns, shape=shape, extents=[b.extent(rows, 0), b.extent(columns, 1)])
     return b.reshape(y, b.result.shape)
+
+
+def _stretched(b: Builder, x: Value, axes: Sequence[int], other: Value, others: Sequence[int]) -> Value:
+    """x with its axes of extent 1 repeated as often as the other's are long."""
+    shape = list(x.shape)
+    for axis, pair in zip(axes, others, strict=True):
+        shape[axis] = max(shape[axis], other.shape[pair])
+    return b.expand(x, shape)
 
 
 @lowering("aten.inner.default")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
+
 from solar.frontends.torch.dtypes import is_float
 from solar.frontends.torch.registry import lowering
 
@@ -19,7 +21,7 @@ _ROUNDING = ("floor", "ceil", "trunc", "round")
 # Integers become floats first.
 _TO_FLOAT = (
     "log", "log1p", "log2", "log10", "expm1", "exp2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-    "erf", "lgamma",
+    "asinh", "acosh", "atanh", "erf", "erfc", "erfinv", "lgamma", "angle",
 )  # fmt: skip
 
 
@@ -52,6 +54,22 @@ for _name in _TO_FLOAT:
     lowering(f"aten.{_name}.default")(_to_float(_name))
 lowering("aten.sgn.default")(_same_type("sign"))
 lowering("aten.frac.default")(_same_type("frac"))
-lowering("aten.special_erf.default")(_to_float("erf"))
-lowering("aten.special_expm1.default")(_to_float("expm1"))
-lowering("aten.special_log1p.default")(_to_float("log1p"))
+for _name in ("erf", "erfc", "erfinv", "exp2", "expm1", "log1p"):
+    lowering(f"aten.special_{_name}.default")(_to_float(_name))
+lowering("aten.special_gammaln.default")(_to_float("lgamma"))
+
+
+@lowering("aten.round.decimals")
+def round_decimals(b: Builder, x: Value, decimals: int = 0) -> Value:
+    if not is_float(x.dtype):
+        return b.copy(x)
+    if decimals == 0:
+        return b.pointwise("round", x)
+    return b.pointwise("round_fine" if decimals > 0 else "round_coarse", x, 10.0 ** abs(decimals))
+
+
+@lowering("aten.signbit.default")
+def signbit(b: Builder, x: Value) -> Value:
+    if not is_float(x.dtype):
+        return b.pointwise("lt_scalar", x, 0, dtype=torch.bool)
+    return b.pointwise("sign_bit", x, dtype=torch.bool)
