@@ -130,6 +130,28 @@ TEST(Interpreter, StatesConstsAndKeptTensors) {
   EXPECT_EQ(values(out.kept.at("h")), (Values{1, 12}));
 }
 
+TEST(Interpreter, ATensorCanBeReplacedOnceItIsComputed) {
+  RunOptions options;
+  std::map<std::string, Values> computed;
+  options.replace = [&](const std::string& name,
+                        const TensorData& value) -> std::optional<TensorData> {
+    computed[name] = values(value);
+    if (name != "y") return std::nullopt;
+    return tensor(F32, {2}, {10, 20});
+  };
+  const auto out = run(R"(program p(input x: f32[2]) -> (z, t) {
+    kernel y: f32[2] { for a:2   y[a] = x[a] + 1 }
+    view t = y { a -> a }
+    kernel z: f32[2] { for a:2   z[a] = y[a] * 2 }
+  })",
+                       {{"x", tensor(F32, {2}, {1, 2})}}, options);
+  EXPECT_EQ(computed.at("y"), (Values{2, 3}));
+  EXPECT_EQ(computed.at("t"), (Values{10, 20}));
+  EXPECT_EQ(computed.at("z"), (Values{20, 40}));
+  EXPECT_EQ(values(out.outputs[0]), (Values{20, 40}));
+  EXPECT_EQ(values(out.outputs[1]), (Values{10, 20}));
+}
+
 TEST(Interpreter, IntegerConstantsAreExact) {
   const auto out = run(R"(
 program p(const c: i64[N] = [9007199254740993, -9223372036854775808, 9223372036854775807]) -> (y) {

@@ -73,3 +73,24 @@ def test_where_there_is_no_float64_run_nearby_values_tell_what_is_accurate(solar
     notes = "; ".join(validation["notes"])
     assert "no float64 run" in notes
     assert "large inputs: the original itself is off from itself on values moved by roundings" in notes
+
+
+# Each step is accurate, sixty of them are chaos.
+LOGISTIC = """\
+x = torch.sigmoid(self.fc(x))
+        for _ in range(60):
+            x = {rate} * x * (1 - x)
+        return x"""
+
+
+def test_operators_are_compared_by_themselves_where_the_whole_is_chaotic(solar: Solar, tmp_path: Path) -> None:
+    validation = validation_of(solar, tmp_path, LOGISTIC.format(rate=3.95))
+    assert (validation["status"], validation["method"]) == ("passed", "per-op"), validation
+    assert any("every operator by itself (182 results)" in note for note in validation["notes"])
+
+
+def test_an_operator_by_itself_may_be_wrong(solar: Solar, tmp_path: Path) -> None:
+    validation = validation_of(solar, tmp_path, LOGISTIC.format(rate="(3.9 + os.getpid() % 97 / 1000)"))
+    assert (validation["status"], validation["method"]) == ("failed", "per-op"), validation
+    assert validation["first_wrong"]["op"] == "aten.mul"
+    assert validation["first_wrong"]["agreeing"] == 2
