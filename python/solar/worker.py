@@ -76,12 +76,12 @@ def inspect_source(request: dict[str, Any], _: Progress) -> dict[str, Any]:
     name = parse_source(request["source"])
     facts: dict[str, Any] = {"path": name.path, "member": name.member, "defines": [], "constants": []}
     if name.kind == "huggingface":
-        facts["constants"] = [_constant(key, value) for key, value in constants_of(name.path).items()]
+        facts["constants"] = [constant.to_json() for constant in constants_of(name.path)]
     elif name.kind == "python":
         tree = parse_file(name.path)
         facts["defines"] = defined_names(tree)
         facts["constants"] = [constant.to_json() for constant in find_constants(tree)]
-        facts["constants"] += [_constant(key, value) for key, value in sizes_in_file(tree).items()]
+        facts["constants"] += [constant.to_json() for constant in sizes_in_file(tree)]
     return facts
 
 

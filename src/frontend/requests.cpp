@@ -16,6 +16,7 @@ static void from_json(const json& object, SourceConstant& constant) {
   object.at("line").get_to(constant.line);
   object.at("kind").get_to(constant.kind);
   object.at("aliases").get_to(constant.aliases);
+  constant.step = object.value("step", int64_t{1});
 }
 
 static void from_json(const json& object, Port& port) {

@@ -25,6 +25,7 @@ struct SourceConstant {
   int line = 0;
   std::string kind;
   std::vector<std::string> aliases;  // further names of the same number: `height = width = 128`
+  int64_t step = 1;                  // it stays a multiple of this: an image is whole patches
 };
 
 struct SourceFacts {

@@ -16,10 +16,10 @@ using Overrides = std::map<std::string, int64_t>;
 /// Constants up to this value (kernel sizes, strides, numbers of layers) stay.
 inline constexpr int64_t kSmallConstant = 8;
 
-/// Overrides that halve each constant until it is at most `cap` (a batch: at most 3). Equal
-/// constants stay equal. `distinct`: constants of different value get different small values where
-/// a nearby multiple allows it; `variant` chooses other values of the same kind. Names in `kept`
-/// are left alone.
+/// Overrides that halve each constant until it is at most `cap` (a batch: at most 3), or make it a
+/// few of its steps. Equal constants stay equal. `distinct`: constants of different value get
+/// different small values where a nearby multiple allows it; `variant` chooses other values of the
+/// same kind. Names in `kept` are left alone.
 Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct,
                  int variant, const std::vector<std::string>& kept = {});
 

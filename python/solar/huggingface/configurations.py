@@ -11,7 +11,9 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from solar.constants import Constant
 from solar.problems import Problem, SourceError, display_path
+from solar.steps import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,9 +79,14 @@ def read_configuration(path: str) -> dict[str, Any]:
     return fields
 
 
-def sizes(fields: Mapping[str, Any]) -> dict[str, int]:
+def sizes(fields: Mapping[str, Any], prefix: str = "") -> list[Constant]:
     """The sizes in a configuration that may be made smaller, by dotted name."""
-    return {name: value for name, value in _integers(fields, "") if value > 0 and not STRUCTURE.search(name)}
+    step = steps(dict(_integers(fields, "")))
+    return [
+        Constant(prefix + name, value, 0, "field", step=step[name])
+        for name, value in _integers(fields, "")
+        if value > 0 and not STRUCTURE.search(name)
+    ]
 
 
 def with_overrides(fields: Mapping[str, Any], overrides: Mapping[str, int]) -> tuple[dict[str, Any], set[str]]:
@@ -102,18 +109,18 @@ def integer_names(fields: Mapping[str, Any]) -> list[str]:
     return [name for name, _ in _integers(fields, "")]
 
 
-def sizes_in_file(tree: ast.Module) -> dict[str, int]:
+def sizes_in_file(tree: ast.Module) -> list[Constant]:
     """The sizes of the bundled models that a file of Python names, if it uses transformers; as `config.NAME`."""
-    found: dict[str, int] = {}
+    found: dict[str, Constant] = {}
     if not uses_transformers(tree):
-        return found
+        return []
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             folder = bundled_folder(node.value)
             if folder is not None:
-                own = sizes(read_configuration(os.path.join(folder, "config.json")))
-                found |= {PREFIX + key: value for key, value in own.items()}
-    return found
+                own = sizes(read_configuration(os.path.join(folder, "config.json")), PREFIX)
+                found |= {constant.name: constant for constant in own}
+    return list(found.values())
 
 
 def uses_transformers(tree: ast.Module) -> bool:
