@@ -85,16 +85,9 @@ def inspect_source(request: dict[str, Any], _: Progress) -> dict[str, Any]:
     return facts
 
 
-def _constant(name: str, value: int) -> dict[str, Any]:
-    """A size of a configuration, as a constant of the source."""
-    from solar.constants import Constant
-
-    return Constant(name, value, 0, "field").to_json()
-
-
 def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Traces on fake tensors and writes the program's text."""
-    from solar.frontends.torch import trace
+    from solar import branches
     from solar.sources import load
     from solar.tape import constructed_masks
     from solar.tensorfile import TensorFileWriter
@@ -102,8 +95,51 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     progress("loading the source")
     loaded = load(request["source"], request.get("overrides"), fake=True)
     progress("tracing")
+    way: list[branches.Branch] = []
     try:
-        traced = trace(loaded)
+        traced = traced_or_told(loaded)
+    except SourceError as error:
+        if any(problem.hint != BY_VALUES_HINT for problem in error.problems) or not branches.may_run(loaded):
+            raise
+        progress("running the original, which may branch on data")
+        way = branches.branches_of(load(request["source"], request.get("overrides"), fake=False))
+        if not way:
+            raise
+        loaded = load(request["source"], request.get("overrides"), fake=True)
+        progress("tracing the way that the example inputs go")
+        with branches.Following([branch.taken for branch in way]):
+            traced = traced_or_told(loaded)
+    result: dict[str, Any] = {
+        "alir": request["out"],
+        "name": loaded.name,
+        "form": loaded.form,
+        "mode": loaded.mode,
+        "warnings": [*traced.warnings, *branches.warnings(way, loaded.path)],
+        "recorded_path": bool(way),
+        "ports": [
+            {"name": p.name, "role": p.role} | {k: getattr(p, k, None) for k in ("index", "key", "dtype")}
+            for p in traced.ports
+        ],
+    }
+    constants = traced.constants | constructed_masks(loaded, traced.ports)
+    if way:
+        constants[branches.PORT] = branches.answers(way)
+    if constants:
+        path = f"{request['out']}.constants.safetensors"
+        with TensorFileWriter(path, part_name(path), room=len(constants)) as file:
+            for name, tensor in constants.items():
+                file.add(name, tensor)
+        result["constants"] = path
+    write_text(request["out"], traced.text)
+    return result
+
+
+def traced_or_told(loaded: Any) -> Any:
+    """The trace; where it fails and `forward` does by itself too, that is the problem."""
+    from solar.frontends.torch import trace
+
+    try:
+        return trace(loaded)
     except SourceError as error:
         if any(problem.kind != "trace-failed" for problem in error.problems):
             raise
@@ -113,26 +149,6 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     except BaseException as error:  # `sys.exit()` too
         problem = raised(error, loaded.path, "tracing `forward`", "trace-failed")
         raise SourceError(*(own_mistake(loaded) or (problem,))) from error
-    result: dict[str, Any] = {
-        "alir": request["out"],
-        "name": loaded.name,
-        "form": loaded.form,
-        "mode": loaded.mode,
-        "warnings": list(traced.warnings),
-        "ports": [
-            {"name": p.name, "role": p.role} | {k: getattr(p, k, None) for k in ("index", "key", "dtype")}
-            for p in traced.ports
-        ],
-    }
-    constants = traced.constants | constructed_masks(loaded, traced.ports)
-    if constants:
-        path = f"{request['out']}.constants.safetensors"
-        with TensorFileWriter(path, part_name(path), room=len(constants)) as file:
-            for name, tensor in constants.items():
-                file.add(name, tensor)
-        result["constants"] = path
-    write_text(request["out"], traced.text)
-    return result
 
 
 def own_mistake(loaded: Any) -> tuple[Problem, ...]:

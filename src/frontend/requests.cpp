@@ -96,6 +96,7 @@ Result<TracedProgram> trace(WorkerPool& pool, const SourceRequest& program, cons
               result.at("ports").get_to(value.ports);
               result.at("warnings").get_to(value.warnings);
               value.constants_path = result.value("constants", "");
+              value.recorded_path = result.value("recorded_path", false);
             }));
   SOLAR_TRY(traced.alir, read_file(traced.path));
   copy_cost(reply, traced);

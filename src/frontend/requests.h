@@ -55,6 +55,7 @@ struct TracedProgram {
   std::vector<Port> ports;
   std::vector<std::string> warnings;
   std::string constants_path;  // tensors that the tracer lifted out of the program, or empty
+  bool recorded_path = false;  // it branches on data; this is the way that its example inputs go
   bool isolated = false;
   double seconds = 0;
   int64_t peak_rss = 0;
