@@ -136,6 +136,8 @@ def test_sizes_keep_to_the_patches_and_heads_beside_them() -> None:
     clip = {constant.name: constant.step for constant in constants_of(configuration_file("clip-vit-base-patch32"))}
     assert clip["vision_config.image_size"] == 32
     assert (clip["vision_config.hidden_size"], clip["text_config.hidden_size"]) == (12, 8)
+    assert "text_config.max_position_embeddings" in clip  # as many as the example's tokens
+    assert "text_config.vocab_size" not in clip  # its end token is the last one
     assert clip["projection_dim"] == clip["text_config.intermediate_size"] == 1
     assert steps({"a.image_size[0]": 96, "a.image_size[1]": 72, "a.patch_size[0]": 8, "a.patch_size[1]": 6}) == {
         "a.image_size[0]": 24,

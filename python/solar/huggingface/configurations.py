@@ -24,6 +24,7 @@ PREFIX = "config."  # of overrides of configurations that a file loads
 STRUCTURE = re.compile(
     r"token_id|layer|head|num_|kernel|stride|patch|depth|expert|hash|type_vocab|beam|group|version|(max|target|n)_position"
 )
+LIMIT = re.compile(r"(max|n)_position")
 
 
 def bundled_names() -> list[str]:
@@ -79,14 +80,29 @@ def read_configuration(path: str) -> dict[str, Any]:
     return fields
 
 
-def sizes(fields: Mapping[str, Any], prefix: str = "") -> list[Constant]:
-    """The sizes in a configuration that may be made smaller, by dotted name."""
-    step = steps(dict(_integers(fields, "")))
+def sizes(fields: Mapping[str, Any], prefix: str = "", sequence: int = 0) -> list[Constant]:
+    """The sizes in a configuration that may be made smaller, by dotted name.
+
+    Limits of positions are none, unless the inputs have as many: all rows of a table are another program than some.
+    """
+    integers = dict(_integers(fields, ""))
+    step = steps(integers)
     return [
         Constant(prefix + name, value, 0, "field", step=step[name])
-        for name, value in _integers(fields, "")
-        if value > 0 and not STRUCTURE.search(name)
+        for name, value in integers.items()
+        if value > 0
+        and (not STRUCTURE.search(name) or (value == sequence and LIMIT.search(name)))
+        and not _has_late_tokens(name, integers)
     ]
+
+
+def _has_late_tokens(name: str, integers: Mapping[str, int]) -> bool:
+    """Whether a name is a vocabulary's with special tokens near its end, which a smaller one would not have."""
+    folder, _, last = name.rpartition(".")
+    return last == "vocab_size" and any(
+        other.rpartition(".")[0] == folder and other.endswith("token_id") and 2 * number > integers[name]
+        for other, number in integers.items()
+    )
 
 
 def with_overrides(fields: Mapping[str, Any], overrides: Mapping[str, int]) -> tuple[dict[str, Any], set[str]]:

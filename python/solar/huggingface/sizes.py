@@ -24,4 +24,6 @@ def example_sizes(fields: Mapping[str, Any]) -> dict[str, int]:
 def constants_of(path: str) -> list[Constant]:
     """The sizes of an `hf:` source that may be overridden and made smaller."""
     fields = read_configuration(path)
-    return [Constant(name, value, 0, "field") for name, value in example_sizes(fields).items()] + sizes(fields)
+    example = example_sizes(fields)
+    own = [Constant(name, value, 0, "field") for name, value in example.items()]
+    return own + sizes(fields, sequence=example["sequence_length"])
