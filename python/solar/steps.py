@@ -39,6 +39,7 @@ def _step(folder: str, last: str, value: int, beside: Mapping[str, list[tuple[st
         found = [number for other, number in others if PATCH.fullmatch(other)]
     elif WIDTH.fullmatch(last) and not any(OWN_HEAD.fullmatch(other) for other, _ in others):
         found = [number for other, number in others if HEADS.fullmatch(other)]
+        found += [2 * number for number in found if value % (2 * number) == 0]  # rotary embeddings turn halves of heads
     else:
         return 1
     step = math.lcm(*(number for number in found if number > 0))

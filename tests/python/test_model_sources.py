@@ -135,7 +135,7 @@ def test_sizes_of_the_configurations_that_a_file_loads() -> None:
 def test_sizes_keep_to_the_patches_and_heads_beside_them() -> None:
     clip = {constant.name: constant.step for constant in constants_of(configuration_file("clip-vit-base-patch32"))}
     assert clip["vision_config.image_size"] == 32
-    assert (clip["vision_config.hidden_size"], clip["text_config.hidden_size"]) == (12, 8)
+    assert (clip["vision_config.hidden_size"], clip["text_config.hidden_size"]) == (24, 16)
     assert "text_config.max_position_embeddings" in clip  # as many as the example's tokens
     assert "text_config.vocab_size" not in clip  # its end token is the last one
     assert clip["projection_dim"] == clip["text_config.intermediate_size"] == 1
