@@ -95,6 +95,17 @@ TEST(Mask, TheLowestNumberIsANumberInARowOfNothingElse) {
   EXPECT_FALSE(assumes(graph, "lowest-numbers-mask"));
 }
 
+TEST(Mask, OneBesideLargeParametersIsComputed) {
+  const Graph graph = lift_text(
+      "program p(input x: f32[S, S], param w: f32[N, N]) -> (y, z) { dims S = 8, N = 30000 "
+      "kernel n: i64[S] { for i:S   n[i] = i } "
+      "kernel m: f32[S, S] { for i:S, j:S   m[i,j] = select(n[j] > n[i], -inf, 0) } "
+      "kernel y: f32[S, S] { for i:S, j:S   y[i,j] = x[i,j] + m[i,j] } "
+      "kernel z: f32[N] { for a:N, b:N   z[a] += w[a,b] } }");
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min, Bytes{4 * kPairs});
+  EXPECT_FALSE(assumes(graph, "dense-intermediates"));
+}
+
 Graph attention_where(const std::string& hidden) {
   return attention(
       "kernel s: f32[S, S] { for i:S, j:S, d:D   s[i,j] += q[i,d] * k[j,d] } "
