@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from solar.multiples import steps
 from solar.problems import Problem, SourceError, display_path
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Constant:
     line: int
     kind: str
     aliases: tuple[str, ...] = ()
+    step: int = 1  # it stays a multiple of this
 
     def to_json(self) -> dict[str, Any]:
         """The constant as the protocol's object."""
@@ -67,7 +69,9 @@ def defined_names(tree: ast.Module) -> list[str]:
 
 def find_constants(tree: ast.Module) -> list[Constant]:
     """All constants of the file, in the order of the file within each kind."""
-    return [constant for constant, _ in _constants(tree)]
+    found = [constant for constant, _ in _constants(tree)]
+    step = steps({constant.name: constant.value for constant in found})
+    return [replace(constant, step=step[constant.name]) for constant in found]
 
 
 def apply_overrides(tree: ast.Module, path: str, overrides: Mapping[str, int]) -> ast.Module:

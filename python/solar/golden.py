@@ -15,7 +15,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch import nn
 
-from solar import limits
+from solar import branches, limits
 from solar.distributions import DISTRIBUTIONS, FLOATS, map_once, move_values, perturb_constants, redistribute
 from solar.problems import Problem, SourceError, describe, raised
 from solar.randomness import RandomDraws
@@ -23,7 +23,7 @@ from solar.signature import forward_line
 from solar.tensorfile import TensorFileWriter, read_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from solar.sources import LoadedProgram
 
@@ -82,13 +82,14 @@ def run_golden(
     saved = _saved(loaded, ports, leaves) if want_f64 else None
     warnings: list[str] = []
     has_f64 = False
+    lifted = read_tensors(constants) if constants else {}
     with TensorFileWriter(out, part, room=4 * len(ports)) as file, torch.no_grad():
         if not nearby:
-            write_inputs(file, loaded, ports, leaves, constants)
+            write_inputs(file, loaded, ports, leaves, lifted)
         progress("running the original")
         args, kwargs = pytree.tree_unflatten(leaves, spec)
         state = torch.get_rng_state()
-        with recorded_draws(ports) as draws:
+        with following(lifted), recorded_draws(ports) as draws:
             outputs = call_forward(loaded, loaded.model, args, kwargs)
         if not draws.draws and not torch.equal(state, torch.get_rng_state()):
             warnings.append("the original draws random numbers that the traced program does not take as inputs")
@@ -103,7 +104,9 @@ def run_golden(
         if saved is not None:
             progress("running the original in float64")
             try:
-                for place, tensor in enumerate(double_run(loaded, saved, spec, draws.draws)):
+                with following(lifted):
+                    doubles = double_run(loaded, saved, spec, draws.draws)
+                for place, tensor in enumerate(doubles):
                     file.add(f"f64/{place}", tensor)
                 has_f64 = True
             except (SourceError, RuntimeError, TypeError, ValueError, NotImplementedError) as error:
@@ -132,6 +135,12 @@ def recorded_draws(ports: Sequence[Port]) -> Iterator[RandomDraws]:
     draws = RandomDraws()
     with draws if any(port.role == "rng" for port in ports) else contextlib.nullcontext():
         yield draws
+
+
+def following(lifted: Mapping[str, torch.Tensor]) -> contextlib.AbstractContextManager[Any]:
+    """The original goes the way that the trace went, where that depends on data."""
+    way = lifted.get(branches.PORT)
+    return contextlib.nullcontext() if way is None else branches.Following(way.tolist())
 
 
 def call_forward(loaded: LoadedProgram, model: nn.Module, args: Any, kwargs: Any) -> list[torch.Tensor]:
@@ -182,10 +191,13 @@ def lookup(loaded: LoadedProgram, port: Port) -> torch.Tensor:
 
 
 def write_inputs(
-    file: TensorFileWriter, loaded: LoadedProgram, ports: Sequence[Port], leaves: Sequence[Any], constants: str | None
+    file: TensorFileWriter,
+    loaded: LoadedProgram,
+    ports: Sequence[Port],
+    leaves: Sequence[Any],
+    lifted: Mapping[str, torch.Tensor],
 ) -> None:
-    """Writes `in/PORT` for all ports but random ones."""
-    lifted = read_tensors(constants) if constants else {}
+    """Writes `in/PORT` for all ports but random ones. `lifted`: the values of those that the tracer found."""
     for port in ports:
         if port.index is not None:
             if not 0 <= port.index < len(leaves):

@@ -76,25 +76,18 @@ def inspect_source(request: dict[str, Any], _: Progress) -> dict[str, Any]:
     name = parse_source(request["source"])
     facts: dict[str, Any] = {"path": name.path, "member": name.member, "defines": [], "constants": []}
     if name.kind == "huggingface":
-        facts["constants"] = [_constant(key, value) for key, value in constants_of(name.path).items()]
+        facts["constants"] = [constant.to_json() for constant in constants_of(name.path)]
     elif name.kind == "python":
         tree = parse_file(name.path)
         facts["defines"] = defined_names(tree)
         facts["constants"] = [constant.to_json() for constant in find_constants(tree)]
-        facts["constants"] += [_constant(key, value) for key, value in sizes_in_file(tree).items()]
+        facts["constants"] += [constant.to_json() for constant in sizes_in_file(tree)]
     return facts
-
-
-def _constant(name: str, value: int) -> dict[str, Any]:
-    """A size of a configuration, as a constant of the source."""
-    from solar.constants import Constant
-
-    return Constant(name, value, 0, "field").to_json()
 
 
 def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Traces on fake tensors and writes the program's text."""
-    from solar.frontends.torch import trace
+    from solar import branches
     from solar.frontends.torch.steps import steps_text
     from solar.sources import load
     from solar.tape import constructed_masks
@@ -103,29 +96,35 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     progress("loading the source")
     loaded = load(request["source"], request.get("overrides"), fake=True)
     progress("tracing")
+    way: list[branches.Branch] = []
     try:
-        traced = trace(loaded)
+        traced = traced_or_told(loaded)
     except SourceError as error:
-        if any(problem.kind != "trace-failed" for problem in error.problems):
+        if any(problem.hint != BY_VALUES_HINT for problem in error.problems) or not branches.may_run(loaded):
             raise
-        raise SourceError(*(own_mistake(loaded) or error.problems)) from error
-    except MemoryError:
-        raise
-    except BaseException as error:  # `sys.exit()` too
-        problem = raised(error, loaded.path, "tracing `forward`", "trace-failed")
-        raise SourceError(*(own_mistake(loaded) or (problem,))) from error
+        progress("running the original, which may branch on data")
+        way = branches.branches_of(load(request["source"], request.get("overrides"), fake=False))
+        if not way:
+            raise
+        loaded = load(request["source"], request.get("overrides"), fake=True)
+        progress("tracing the way that the example inputs go")
+        with branches.Following([branch.taken for branch in way]):
+            traced = traced_or_told(loaded)
     result: dict[str, Any] = {
         "alir": request["out"],
         "name": loaded.name,
         "form": loaded.form,
         "mode": loaded.mode,
-        "warnings": list(traced.warnings),
+        "warnings": [*traced.warnings, *branches.warnings(way, loaded.path)],
+        "recorded_path": bool(way),
         "ports": [
             {"name": p.name, "role": p.role} | {k: getattr(p, k, None) for k in ("index", "key", "dtype")}
             for p in traced.ports
         ],
     }
     constants = traced.constants | constructed_masks(loaded, traced.ports)
+    if way:
+        constants[branches.PORT] = branches.answers(way)
     if constants:
         path = f"{request['out']}.constants.safetensors"
         with TensorFileWriter(path, part_name(path), room=len(constants)) as file:
@@ -136,6 +135,23 @@ def trace_source(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     result["steps"] = f"{request['out']}.steps.json"
     write_text(result["steps"], steps_text(traced.steps))
     return result
+
+
+def traced_or_told(loaded: Any) -> Any:
+    """The trace; where it fails and `forward` does by itself too, that is the problem."""
+    from solar.frontends.torch import trace
+
+    try:
+        return trace(loaded)
+    except SourceError as error:
+        if any(problem.kind != "trace-failed" for problem in error.problems):
+            raise
+        raise SourceError(*(own_mistake(loaded) or error.problems)) from error
+    except MemoryError:
+        raise
+    except BaseException as error:  # `sys.exit()` too
+        problem = raised(error, loaded.path, "tracing `forward`", "trace-failed")
+        raise SourceError(*(own_mistake(loaded) or (problem,))) from error
 
 
 def own_mistake(loaded: Any) -> tuple[Problem, ...]:

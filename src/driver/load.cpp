@@ -90,6 +90,7 @@ Result<Done> load_source(const AnalyzeOptions& options, const Environment& envir
   loaded.ports = traced->trace.ports;
   loaded.validation.mode = loaded.mode;
   loaded.warnings = traced->trace.warnings;
+  loaded.recorded_path = traced->trace.recorded_path;
   SOLAR_TRY(loaded.known_ports, known_ports(traced->trace));
   SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
   if (!options.validate) {

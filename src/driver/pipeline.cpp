@@ -71,6 +71,7 @@ Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel
   const ir::VerifiedProgram& program = *loaded.program;
   einsum::LiftOptions options;
   options.known_ports = loaded.known_ports;
+  options.recorded_path = loaded.recorded_path;
   exec::NamedTensors computed;
   exec::RunOptions run;
   run.cancel = cancel;

@@ -38,6 +38,7 @@ struct Loaded {
   std::vector<frontend::Port> ports = {};  // where their values come from; empty for .alir
   report::Validation validation = {};
   std::map<std::string, einsum::KnownPort> known_ports = {};
+  bool recorded_path = false;       // of a source that branches on data
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
   std::vector<std::string> warnings = {};
   double trace_s = 0;

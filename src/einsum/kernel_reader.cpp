@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "einsum/special_values.h"
+
 namespace solar::einsum {
 
 namespace {
@@ -269,19 +271,39 @@ Conditions KernelReader::conditions(int32_t id, bool positive) const {
 }
 
 void KernelReader::select_conditions(Special special, const ScalarNode& select,
-                                     std::vector<Constraint>& all) const {
+                                     std::vector<Constraint>& all, bool or_lowest) const {
   const double value = special == Special::Zero ? 0 : -std::numeric_limits<double>::infinity();
   const auto append = [&](std::vector<Constraint> more) {
     all.insert(all.end(), std::make_move_iterator(more.begin()),
                std::make_move_iterator(more.end()));
   };
-  if (is_constant(select.c, value)) {
+  const auto surely = [&](int32_t branch) {
+    return is_constant(branch, value) || (or_lowest && is_lowest(branch));
+  };
+  const auto other = [&](int32_t branch) {
+    return or_lowest ? required_for_other_than_lowest(branch)
+                     : required_for_other_than(special, branch);
+  };
+  if (surely(select.c)) {
     append(conditions(select.a, true).all);
-    append(required_for_other_than(special, select.b));
-  } else if (is_constant(select.b, value)) {
+    append(other(select.b));
+  } else if (surely(select.b)) {
     append(conditions(select.a, false).all);
-    append(required_for_other_than(special, select.c));
+    append(other(select.c));
   }
+}
+
+bool KernelReader::is_lowest(int32_t id) const {
+  const ScalarNode& n = node(id);
+  if (n.op == ScalarOp::Cast) return is_lowest(n.a);
+  if (n.op == ScalarOp::Load) return specials_->lowest[ir::index(folded(n.reference).base)];
+  return ir::is_float(n.type) && is_constant(id, lowest_number(n.type));
+}
+
+std::vector<Constraint> KernelReader::required_for_other_than_lowest(int32_t node) const {
+  std::vector<Constraint> all;
+  minus_infinity_conditions(node, all, true);
+  return all;
 }
 
 /// When the loaded element is not surely `special`.
@@ -359,7 +381,8 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
   }
 }
 
-void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>& all) const {
+void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>& all,
+                                             bool or_lowest) const {
   if (!small_[static_cast<size_t>(id)]) return;
   const ScalarNode& n = node(id);
   const auto positive_constant = [&](int32_t operand) {
@@ -377,12 +400,12 @@ void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>
       return;
     }
     case ScalarOp::Add:
-      minus_infinity_conditions(n.a, all);
-      minus_infinity_conditions(n.b, all);
+      minus_infinity_conditions(n.a, all, or_lowest);
+      minus_infinity_conditions(n.b, all, or_lowest);
       return;
     case ScalarOp::Sub:
     case ScalarOp::Cast:
-      return minus_infinity_conditions(n.a, all);
+      return minus_infinity_conditions(n.a, all, or_lowest);
     case ScalarOp::Mul:
       if (positive_constant(n.b)) minus_infinity_conditions(n.a, all);
       if (positive_constant(n.a)) minus_infinity_conditions(n.b, all);
@@ -393,7 +416,7 @@ void KernelReader::minus_infinity_conditions(int32_t id, std::vector<Constraint>
     case ScalarOp::Log:
       return zero_conditions(n.a, all);
     case ScalarOp::Select:
-      return select_conditions(Special::MinusInfinity, n, all);
+      return select_conditions(Special::MinusInfinity, n, all, or_lowest);
     default:
       return;
   }

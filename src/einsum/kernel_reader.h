@@ -16,9 +16,10 @@ enum class Special : uint8_t { Zero, MinusInfinity, NonZero };
 
 /// Per stored tensor and special value: outside the region every element surely is that value.
 struct SpecialRegions {
-  std::vector<bool> known = {};  // inside the regions no element is the special value
+  std::vector<bool> known = {};   // inside the regions no element is the special value
+  std::vector<bool> lowest = {};  // every element is the lowest finite number of its type
 
-  explicit SpecialRegions(size_t tensors) : known(tensors, false) {
+  explicit SpecialRegions(size_t tensors) : known(tensors, false), lowest(tensors, false) {
     regions_.fill(
         std::vector<Region>(tensors, Region::full({})));  // a region that is whole needs no shape
   }
@@ -89,6 +90,10 @@ class KernelReader {
   Conditions conditions(int32_t node, bool positive) const;
   /// If any of these constraints is violated, the node's value is `special`.
   std::vector<Constraint> required_for_other_than(Special special, int32_t node) const;
+  /// The same of minus infinity or the lowest finite number of the type.
+  std::vector<Constraint> required_for_other_than_lowest(int32_t node) const;
+  /// Whether the value is surely the lowest finite number of its type.
+  bool is_lowest(int32_t node) const;
   /// All reads below `node`, and the index tensors that their subscripts read.
   Uses uses(int32_t node) const;
 
@@ -99,9 +104,10 @@ class KernelReader {
   Conditions load_conditions(Special special, int32_t load) const;
   void zero_conditions(int32_t node, std::vector<Constraint>& all) const;
   Conditions nonzero_conditions(int32_t node) const;
-  void minus_infinity_conditions(int32_t node, std::vector<Constraint>& all) const;
+  void minus_infinity_conditions(int32_t node, std::vector<Constraint>& all,
+                                 bool or_lowest = false) const;
   void select_conditions(Special special, const ir::ScalarNode& select,
-                         std::vector<Constraint>& all) const;
+                         std::vector<Constraint>& all, bool or_lowest = false) const;
 
   const ir::Kernel* kernel_;
   const std::vector<int32_t>* loops_;

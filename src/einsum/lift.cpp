@@ -32,7 +32,10 @@ constexpr int64_t kGeneratedMemory = int64_t{2} << 30;
 class Lifter {
  public:
   Lifter(const ir::VerifiedProgram& program, const LiftOptions& options)
-      : verified_(program), program_(*program), index_(*program, options.paths) {}
+      : verified_(program),
+        program_(*program),
+        index_(*program, options.paths),
+        recorded_path_(options.recorded_path) {}
 
   Result<Graph> run(const LiftOptions& options) {
     SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values, known_values(options)));
@@ -393,7 +396,7 @@ class Lifter {
     if (has_opaque_) all.push_back("opaque-as-declared");
     if (index_.path_missing()) all.push_back("path-not-recorded");
     if (prepared_.ranges_unknown) all.push_back("ranges-not-known");
-    if (index_.uses_recorded_path()) all.push_back("recorded-path");
+    if (recorded_path_ || index_.uses_recorded_path()) all.push_back("recorded-path");
   }
 
   struct Declared {
@@ -415,6 +418,7 @@ class Lifter {
   std::vector<int32_t> final_ = {};       // per provisional operator: its id in the graph, or -1
   std::vector<Declared> declared_ = {};
   bool as_constructed_ = false;
+  bool recorded_path_ = false;
   bool has_hole_ = false;
   bool has_opaque_ = false;
   Graph graph_ = {};

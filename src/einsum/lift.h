@@ -27,6 +27,8 @@ struct LiftOptions {
   /// Which way a run at the example inputs went, per Program::controls, if recorded. Without it a
   /// `while` counts as ending at its first test, and an `if` as what both branches need.
   std::vector<exec::ControlPath> paths = {};
+  /// The program is the way that its source goes at the example inputs, of several.
+  bool recorded_path = false;
   /// Compute the tensors that no input decides, and use their zeros. Else structure alone counts.
   bool compute_masks = true;
   /// By name. Their zeros and infinities are structure; ports of another shape are left alone.

@@ -95,6 +95,37 @@ TEST(Mask, TheLowestNumberIsANumberInARowOfNothingElse) {
   EXPECT_FALSE(assumes(graph, "lowest-numbers-mask"));
 }
 
+TEST(Mask, OneBesideLargeParametersIsComputed) {
+  const Graph graph = lift_text(
+      "program p(input x: f32[S, S], param w: f32[N, N]) -> (y, z) { dims S = 8, N = 30000 "
+      "kernel n: i64[S] { for i:S   n[i] = i } "
+      "kernel m: f32[S, S] { for i:S, j:S   m[i,j] = select(n[j] > n[i], -inf, 0) } "
+      "kernel y: f32[S, S] { for i:S, j:S   y[i,j] = x[i,j] + m[i,j] } "
+      "kernel z: f32[N] { for a:N, b:N   z[a] += w[a,b] } }");
+  EXPECT_EQ(graph.totals.bytes_read_inputs.min, Bytes{4 * kPairs});
+  EXPECT_FALSE(assumes(graph, "dense-intermediates"));
+}
+
+Graph attention_where(const std::string& hidden) {
+  return attention(
+      "kernel s: f32[S, S] { for i:S, j:S, d:D   s[i,j] += q[i,d] * k[j,d] } "
+      "kernel t: f32[S, S] { for i:S, j:S   t[i,j] = select(" +
+          hidden + ", -3.4028234663852886e38, s[i,j]) } ",
+      "let p = softmax(t) kernel y: f32[S, D] { for i:S, j:S, d:D   y[i,d] += p[i,j] * v[j,d] }");
+}
+
+TEST(Mask, TheLowestNumberInPlaceOfAScoreMasksWhereEveryRowIsSeen) {
+  const Graph graph = attention_where("j > i");
+  expect_useful(graph, 2 * kPairs * 4);
+  EXPECT_TRUE(assumes(graph, "lowest-numbers-mask"));
+}
+
+TEST(Mask, TheLowestNumberInPlaceOfAWholeRowIsANumber) {
+  const Graph graph = attention_where("i < 3");
+  expect_useful(graph, (64 - 3 * 8) * 4 + 64 * 4);
+  EXPECT_FALSE(assumes(graph, "lowest-numbers-mask"));
+}
+
 TEST(Mask, OneThatIsTooLargeToComputeIsNamed) {
   const Graph graph = lift_text(
       "program p(input x: f32[N, N]) -> (y) { dims N = 20000 "

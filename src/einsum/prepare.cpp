@@ -320,6 +320,7 @@ class Preparation {
     if (plain || kernel.reduction == Reduction::Max) {
       infinite = reader.required_for_other_than(Special::MinusInfinity, kernel.value);
     }
+    if (plain && infinite.empty()) infinite = required_beside_lowest(kernel, statement, piece);
     std::vector<Constraint> nonzero;  // a condition that is surely true needs no work either
     if (plain && program_.tensor(kernel.output).type == ir::ElementType::Bool)
       nonzero = reader.required_for_other_than(Special::NonZero, kernel.value);
@@ -361,6 +362,24 @@ class Preparation {
     }
   }
 
+  // What is required for another element than the lowest number of its type, if each row along the
+  // last axis has one: beside it the exponentials of the lowest are 0.
+  std::vector<Constraint> required_beside_lowest(const ir::Kernel& kernel,
+                                                 const Statement& statement, const Piece& piece) {
+    if (!piece.guards.empty() || statement.data_guarded || kernel.second_output) return {};
+    const KernelReader& reader = *statement.reader;
+    result_.specials->lowest[ir::index(kernel.output)] = reader.is_lowest(kernel.value);
+    std::vector<Constraint> required = reader.required_for_other_than_lowest(kernel.value);
+    const std::vector<int64_t>& shape = index_.shape(kernel.output);
+    if (required.empty() || shape.empty()) return {};
+    const auto last = static_cast<int32_t>(shape.size()) - 1;
+    const Region other = image(*piece.nest, solve(*piece.nest, required), piece.target, shape);
+    const Region rows = close_along(close_along(other, last, false), last, true);
+    if (!covers(rows, Region::full(shape))) return {};
+    result_.lowest_as_infinite = true;
+    return required;
+  }
+
   // The zeros and infinities of a constant are known.
   void note_constant(ir::TensorId id) {
     const ir::Tensor& tensor = program_.tensor(id);
@@ -379,6 +398,7 @@ class Preparation {
     specials.without(Special::MinusInfinity)[ir::index(id)] = std::move(found->not_minus_infinity);
     specials.without(Special::NonZero)[ir::index(id)] = std::move(found->not_nonzero);
     specials.known[ir::index(id)] = true;
+    specials.lowest[ir::index(id)] = found->all_lowest;
     result_.lowest_as_infinite = result_.lowest_as_infinite || found->lowest_masks;
   }
 

@@ -1,5 +1,6 @@
 #include "einsum/special_values.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/core.h"
@@ -9,27 +10,12 @@ namespace {
 
 enum : uint8_t { kOther = 0, kZero = 1, kMinusInfinity = 2, kLowest = 3 };
 
-double lowest_of(ir::ElementType type) {
-  switch (type) {
-    case ir::ElementType::F64:
-      return std::numeric_limits<double>::lowest();
-    case ir::ElementType::F32:
-      return std::numeric_limits<float>::lowest();
-    case ir::ElementType::BF16:
-      return -0x1.FEp127;
-    case ir::ElementType::F16:
-      return -65504;
-    default:
-      return std::numeric_limits<double>::quiet_NaN();  // equal to nothing
-  }
-}
-
 class Classes {
  public:
   Classes(const std::vector<int64_t>& shape, ir::ElementType type,
           const std::function<double(int64_t)>& value)
       : shape_(shape), classes_(static_cast<size_t>(ir::element_count(shape)), kOther) {
-    const double lowest = lowest_of(type);
+    const double lowest = lowest_number(type);
     for (size_t i = 0; i < classes_.size(); ++i) {
       const double v = value(static_cast<int64_t>(i));
       if (v == 0) classes_[i] = kZero;
@@ -56,6 +42,10 @@ class Classes {
     }
     for (uint8_t& c : classes_) c = c == kLowest ? uint8_t{kMinusInfinity} : c;
     return any;
+  }
+
+  bool all_lowest() const {
+    return std::all_of(classes_.begin(), classes_.end(), [](uint8_t c) { return c == kLowest; });
   }
 
   /// The elements of the class, or all others. nullopt: too irregular.
@@ -102,12 +92,28 @@ class Classes {
 
 }  // namespace
 
+double lowest_number(ir::ElementType type) {
+  switch (type) {
+    case ir::ElementType::F64:
+      return std::numeric_limits<double>::lowest();
+    case ir::ElementType::F32:
+      return std::numeric_limits<float>::lowest();
+    case ir::ElementType::BF16:
+      return -0x1.FEp127;
+    case ir::ElementType::F16:
+      return -65504;
+    default:
+      return std::numeric_limits<double>::quiet_NaN();  // equal to nothing
+  }
+}
+
 std::optional<SpecialElements> special_elements(const std::vector<int64_t>& shape,
                                                 ir::ElementType type,
                                                 const std::function<double(int64_t)>& value) {
   if (ir::element_count(shape) > kMaximumKnownElements) return std::nullopt;
   Classes classes(shape, type, value);
   SpecialElements found;
+  found.all_lowest = classes.all_lowest();
   found.lowest_masks = classes.take_lowest_as_infinite();
   auto not_zero = classes.where(kZero, false);
   auto not_infinite = classes.where(kMinusInfinity, false);

@@ -17,7 +17,11 @@ struct SpecialElements {
   /// The lowest finite number of the type was taken as minus infinity: every row along the last
   /// axis holds a greater one, beside which its exponential is 0.
   bool lowest_masks = false;
+  bool all_lowest = false;  // every element is the lowest finite number of the type
 };
+
+/// The lowest finite number of a floating type; NaN for others.
+double lowest_number(ir::ElementType type);
 
 /// Beyond this many elements, nothing is known of them.
 inline constexpr int64_t kMaximumKnownElements = int64_t{1} << 26;

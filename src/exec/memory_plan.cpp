@@ -81,8 +81,13 @@ class Planner {
   }
 
   MemoryPlan plan(const std::vector<TensorId>& results) {
+    // A part of a program keeps its tensors, but not all of its ports.
+    for (const TensorId port : program_.ports) {
+      if (program_.tensor(port).role != ir::Role::Const)
+        add(saturating_bytes(program_.tensor(port)));
+    }
     for (const ir::Tensor& tensor : program_.tensors) {
-      if (tensor.role != ir::Role::Value) add(saturating_bytes(tensor));
+      if (tensor.role == ir::Role::Const) add(saturating_bytes(tensor));
     }
     plan_block(program_.statements, {}, results);
     plan_.peak_bytes = overflow_ ? INT64_MAX : peak_;

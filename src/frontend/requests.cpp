@@ -16,6 +16,7 @@ static void from_json(const json& object, SourceConstant& constant) {
   object.at("line").get_to(constant.line);
   object.at("kind").get_to(constant.kind);
   object.at("aliases").get_to(constant.aliases);
+  constant.step = object.value("step", int64_t{1});
 }
 
 static void from_json(const json& object, Port& port) {
@@ -105,6 +106,7 @@ Result<TracedProgram> trace(WorkerPool& pool, const SourceRequest& program, cons
               result.at("warnings").get_to(value.warnings);
               value.constants_path = result.value("constants", "");
               value.steps_path = result.value("steps", "");
+              value.recorded_path = result.value("recorded_path", false);
             }));
   SOLAR_TRY(traced.alir, read_file(traced.path));
   copy_cost(reply, traced);

@@ -25,6 +25,7 @@ struct SourceConstant {
   int line = 0;
   std::string kind;
   std::vector<std::string> aliases;  // further names of the same number: `height = width = 128`
+  int64_t step = 1;                  // it stays a multiple of this: an image is whole patches
 };
 
 struct SourceFacts {
@@ -55,6 +56,7 @@ struct TracedProgram {
   std::vector<std::string> warnings;
   std::string constants_path;  // tensors that the tracer lifted out of the program, or empty
   std::string steps_path;      // what read_steps reads
+  bool recorded_path = false;  // it branches on data; this is the way that its example inputs go
   bool isolated = false;
   double seconds = 0;
   int64_t peak_rss = 0;

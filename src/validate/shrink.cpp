@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -48,12 +49,35 @@ std::optional<int64_t> tiny_batch(const frontend::SourceConstant& constant, int 
   return kBatchCap - (variant % 2);
 }
 
+/// What each value stays a multiple of: the steps of all constants that have it.
+std::map<int64_t, int64_t> steps_of(const std::vector<frontend::SourceConstant>& constants) {
+  std::map<int64_t, int64_t> steps;
+  for (const frontend::SourceConstant& constant : constants) {
+    int64_t& step = steps.try_emplace(constant.value, 1).first->second;
+    if (constant.step < 1 || constant.value % constant.step != 0) continue;
+    const int64_t both = std::lcm(step, constant.step);
+    if (constant.value % both == 0) step = both;
+  }
+  return steps;
+}
+
+/// Values for a constant, the first the most wanted; of several steps, as one may hide a mistake.
+std::vector<int64_t> candidates(int64_t value, int64_t step, int64_t cap, int variant) {
+  const int64_t small = halved(value, cap);
+  if (step == 1) return alternatives(small, variant);
+  std::vector<int64_t> values =
+      alternatives(std::max<int64_t>((small + step - 1) / step, 2), variant);
+  for (int64_t& each : values) each *= step;
+  return values;
+}
+
 }  // namespace
 
 Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct,
                  int variant, const std::vector<std::string>& kept, Batch batch) {
   Overrides overrides;
   std::map<int64_t, int64_t> chosen;  // by the full value: equal constants stay equal
+  const std::map<int64_t, int64_t> steps = steps_of(constants);
   std::set<int64_t> taken;
   for (const frontend::SourceConstant& constant : constants) {
     const bool keep = std::find(kept.begin(), kept.end(), constant.name) != kept.end();
@@ -70,9 +94,11 @@ Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t
     if (constant.value <= std::max(kSmallConstant, cap))
       continue;  // also numbers of layers and heads
     const auto known = chosen.find(constant.value);
-    int64_t small = known != chosen.end() ? known->second : halved(constant.value, cap);
+    int64_t small = known != chosen.end() ? known->second : constant.value;
     if (known == chosen.end()) {
-      for (int64_t other : alternatives(small, variant)) {
+      const int64_t step = steps.at(constant.value);
+      small = candidates(constant.value, step, cap, 0).front();
+      for (int64_t other : candidates(constant.value, step, cap, variant)) {
         if (other < 2 || other >= constant.value || (distinct && taken.contains(other))) continue;
         small = other;
         break;

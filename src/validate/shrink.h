@@ -19,10 +19,10 @@ inline constexpr int64_t kSmallConstant = 8;
 /// What becomes of a constant that is called a batch: at most 3, or what becomes of any other.
 enum class Batch : uint8_t { Tiny, LikeOthers };
 
-/// Overrides that halve each constant until it is at most `cap`. Equal constants stay equal (tiny
-/// batches aside). `distinct`: constants of different value get different small values where a
-/// nearby multiple allows it; `variant` chooses other values of the same kind. Names in `kept` are
-/// left alone.
+/// Overrides that halve each constant until it is at most `cap`, or make it a few of its steps.
+/// Equal constants stay equal (tiny batches aside). `distinct`: constants of different value get
+/// different small values where a nearby multiple allows it; `variant` chooses other values of the
+/// same kind. Names in `kept` are left alone.
 Overrides shrink(const std::vector<frontend::SourceConstant>& constants, int64_t cap, bool distinct,
                  int variant, const std::vector<std::string>& kept = {}, Batch batch = Batch::Tiny);
 

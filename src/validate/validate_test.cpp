@@ -167,6 +167,22 @@ TEST(Shrink, QuotientsKeepRatios) {
   EXPECT_EQ(divide(all, 4, 0, Batch::LikeOthers).at("batch"), 32);
 }
 
+TEST(Shrink, AConstantStaysAMultipleOfItsStep) {
+  auto all = constants({{"image_size", 224}, {"width", 224}, {"hidden", 768}});
+  all[0].step = 32;
+  all[2].step = 12;
+  for (const int variant : {0, 1}) {
+    const Overrides small = shrink(all, 16, true, variant);
+    EXPECT_EQ(small.at("image_size") % 32, 0);
+    EXPECT_GT(small.at("image_size"), 32);
+    EXPECT_EQ(small.at("width"), small.at("image_size"));
+    EXPECT_EQ(small.at("hidden") % 12, 0);
+  }
+  EXPECT_NE(shrink(all, 16, true, 0), shrink(all, 16, true, 1));
+  all[2].step = 500;  // it is none
+  EXPECT_LE(shrink(all, 16, true, 0).at("hidden"), 16);
+}
+
 TEST(Shrink, VariantsChooseOtherSizes) {
   const auto all = constants({{"N", 5000}, {"M", 300}});
   EXPECT_NE(shrink(all, 64, true, 0), shrink(all, 64, true, 1));

@@ -4,89 +4,15 @@ Every loop nest computes the values of its program, counts the multiply-accumula
 and those that do some good) and records which elements it reads. It knows nothing of the analyser.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-
-
-class Recorded:
-    """An array of numbers that remembers which of its elements were read."""
-
-    def __init__(self, values: npt.NDArray[np.generic]) -> None:
-        self.values = values
-        self.read: set[tuple[int, ...]] = set()
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.values.shape
-
-    def __getitem__(self, index: int | tuple[int, ...]) -> float:
-        index = index if isinstance(index, tuple) else (index,)
-        assert all(0 <= i < extent for i, extent in zip(index, self.shape, strict=True)), (index, self.shape)
-        self.read.add(index)
-        return float(self.values[index])
-
-    @property
-    def bytes_read(self) -> int:
-        return len(self.read) * self.values.dtype.itemsize
-
-
-@dataclass
-class Nest:
-    """The inputs, parameters and counters of one run."""
-
-    inputs: list[Recorded]
-    params: Mapping[str, Recorded]
-    macs: int = 0
-    macs_useful: int = 0
-    outputs: list[Array] = field(default_factory=list)
-
-    def multiply(self, a: float, b: float) -> float:
-        self.macs += 1
-        self.macs_useful += 1
-        return a * b
-
-    def skip(self) -> None:
-        """A product that a FLOP counter counts although one factor is known to be zero."""
-        self.macs += 1
-
-
-def over(*extents: int) -> Iterator[tuple[int, ...]]:
-    return itertools.product(*(range(extent) for extent in extents))
-
-
-def softmax(row: list[float]) -> list[float]:
-    largest = max(row)
-    exponentials = [math.exp(x - largest) for x in row]
-    total = sum(exponentials)
-    return [x / total for x in exponentials]
-
-
-Read: TypeAlias = Callable[[int, int, int, int], float]
-
-
-def attend(nest: Nest, q: Read, k: Read, v: Read, sizes: tuple[int, ...], causal: bool = False) -> Array:
-    """Attention; q, k, v are read by (batch, head, place, channel). sizes: B, H, queries, keys, width, value width."""
-    batch, heads, queries, keys, width, value_width = sizes
-    y = np.zeros((batch, heads, queries, value_width))
-    for b, h, i in over(batch, heads, queries):
-        seen = [j for j in range(keys) if j <= i or not causal]
-        for _ in range((keys - len(seen)) * (width + value_width)):
-            nest.skip()
-        scores = [
-            sum(nest.multiply(q(b, h, i, d), k(b, h, j, d)) for d in range(width)) / math.sqrt(width) for j in seen
-        ]
-        weights = softmax(scores)
-        for d in range(value_width):
-            y[b, h, i, d] = sum(nest.multiply(w, v(b, h, j, d)) for w, j in zip(weights, seen, strict=True))
-    return y
+from oracle.nest import Nest, Read, Recorded, attend, linear, over, softmax
+from oracle.step_nests import decode_step, lstm_both_ways, state_space_loop
+from oracle.window_nests import conv1d_overlapping, conv1d_unbatched, conv_transpose_cropped, convolve
 
 
 def attend_heads_first(nest: Nest, causal: bool = False) -> None:
@@ -121,24 +47,6 @@ def attention_sequence_first(nest: Nest) -> None:
     nest.outputs.append(y.transpose(0, 2, 1, 3))
 
 
-def conv1d_unbatched(nest: Nest) -> None:
-    (x,) = nest.inputs
-    weight, bias = nest.params["conv.weight"], nest.params["conv.bias"]
-    stride = padding = 3
-    channels_out, channels_in, kernel = weight.shape
-    length = (x.shape[1] + 2 * padding - kernel) // stride + 1
-    y = np.zeros((channels_out, length))
-    for o, p in over(channels_out, length):
-        y[o, p] = bias[o]
-        for c, r in over(channels_in, kernel):
-            place = stride * p + r - padding
-            if 0 <= place < x.shape[1]:
-                y[o, p] += nest.multiply(x[c, place], weight[o, c, r])
-            else:
-                nest.skip()
-    nest.outputs.append(y)
-
-
 def matmul_ranks(nest: Nest) -> None:
     a, b, m, v, p, q = nest.inputs
     nest.outputs.append(np.array(sum(nest.multiply(a[k], b[k]) for k in range(a.shape[0]))))
@@ -148,16 +56,6 @@ def matmul_ranks(nest: Nest) -> None:
     for s, t, i, j in over(*y.shape):
         y[s, t, i, j] = sum(nest.multiply(p[s, 0, i, k], q[t, k, j]) for k in range(q.shape[1]))
     nest.outputs.append(y)
-
-
-def linear(nest: Nest, x: Callable[..., float], rows: tuple[int, ...], weight: Recorded, bias: Recorded) -> Array:
-    width_out, width_in = weight.shape
-    y = np.zeros((*rows, width_out))
-    for index in over(*rows):
-        for o in range(width_out):
-            products = (nest.multiply(x(*index, i), weight[o, i]) for i in range(width_in))
-            y[(*index, o)] = bias[o] + sum(products)
-    return y
 
 
 def attention_module_by_keyword(nest: Nest) -> None:
@@ -212,17 +110,6 @@ def einsum_two_kinds(nest: Nest) -> None:
     nest.outputs += [first, second]
 
 
-def convolve(nest: Nest, x: Recorded, weight: Recorded, bias: Recorded) -> Array:
-    """A convolution without padding, stride 1."""
-    channels_out, channels_in, rows, columns = weight.shape
-    y = np.zeros((x.shape[0], channels_out, x.shape[2] - rows + 1, x.shape[3] - columns + 1))
-    for n, o, p, q in over(*y.shape):
-        y[n, o, p, q] = bias[o] + sum(
-            nest.multiply(x[n, c, p + r, q + s], weight[o, c, r, s]) for c, r, s in over(channels_in, rows, columns)
-        )
-    return y
-
-
 def inference_mode(nest: Nest) -> None:
     params = nest.params
     y = np.maximum(convolve(nest, nest.inputs[0], params["weight"], params["bias"]), 0)
@@ -264,18 +151,52 @@ def tied_embedding(nest: Nest) -> None:
     nest.outputs.append(y)
 
 
+def embedding_few_rows(nest: Nest) -> None:
+    (ids,) = nest.inputs
+    table = nest.params["table"]
+    y = np.zeros((*ids.shape, table.shape[1]))
+    for b, t in over(*ids.shape):
+        row = int(ids[b, t])
+        for i in range(table.shape[1]):
+            y[b, t, i] = max(table[row, i], 0)
+    nest.outputs.append(y)
+
+
+def operator_of_the_user(nest: Nest) -> None:
+    a, b = nest.inputs
+    y = np.zeros((a.shape[0], b.shape[0]))
+    for i, j in over(*y.shape):
+        y[i, j] = math.tanh(sum(nest.multiply(a[i, k], b[j, k]) for k in range(a.shape[1]))) * 0.5
+    nest.outputs.append(y)
+
+
+def branch_on_values(nest: Nest) -> None:
+    (x,) = nest.inputs
+    assert not any(x[index] > 2 for index in over(*x.shape))
+    weight, bias = nest.params["narrow.weight"], nest.params["narrow.bias"]
+    nest.outputs.append(linear(nest, lambda *index: x[index], x.shape[:1], weight, bias))
+
+
 NESTS: Mapping[str, Callable[[Nest], None]] = {
     "attention_module_by_keyword": attention_module_by_keyword,
     "attention_sequence_first": attention_sequence_first,
     "attention_two_widths": attend_heads_first,
     "causal_attention": causal_attention,
+    "branch_on_values": branch_on_values,
+    "conv1d_overlapping": conv1d_overlapping,
     "conv1d_unbatched": conv1d_unbatched,
+    "conv_transpose_cropped": conv_transpose_cropped,
     "cross_attention": attend_heads_first,
     "dead_branch": dead_branch,
+    "decode_step": decode_step,
     "einsum_two_kinds": einsum_two_kinds,
+    "embedding_few_rows": embedding_few_rows,
     "inference_mode": inference_mode,
+    "lstm_both_ways": lstm_both_ways,
     "matmul_ranks": matmul_ranks,
+    "operator_of_the_user": operator_of_the_user,
     "shared_module": shared_module,
+    "state_space_loop": state_space_loop,
     "tied_embedding": tied_embedding,
     "tiny_outputs": tiny_outputs,
 }

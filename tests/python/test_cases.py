@@ -18,7 +18,10 @@ from oracle import loop_nests
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
 SHARED = Path(os.environ.get("SOLAR_SHARED", ROOT.parent / "shared")) / "cases"
-SHARED_KINDS = ("01", "03", "04", "05", "10", "11", "13", "15", "16", "17", "18", "20", "21")
+SHARED_KINDS = (
+    *("01", "03", "04", "05", "07", "10", "11", "12", "13", "15", "16", "17", "18", "20", "21", "22", "24", "27"),
+    *("28", "29", "30"),
+)
 COUNTS = ("macs", "macs_useful", "bytes_read_inputs", "bytes_read_params", "bytes_written_outputs")
 
 

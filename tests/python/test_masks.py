@@ -48,6 +48,13 @@ LOWEST = """
         mask = hidden.to(q.dtype) * torch.finfo(q.dtype).min
         return F.softmax(q @ k.transpose(-2, -1) + mask, dim=-1) @ v
 """
+LOWEST_IN_PLACE = """
+    def forward(self, q, k, v):
+        seen = torch.arange(S)[:, None] >= torch.arange(S)[None, :]
+        s = q @ k.transpose(-2, -1)
+        s = torch.where(seen, s, torch.full([], torch.finfo(s.dtype).min))
+        return F.softmax(s.masked_fill(~seen, torch.finfo(s.dtype).min), dim=-1) @ v
+"""
 BOOLS = """
     def forward(self, q, k, v):
         mask = torch.ones(S, S, dtype=torch.bool).tril()[None]
@@ -67,10 +74,11 @@ CUMULATIVE = """
         (BUFFER, "buffers-as-constructed"),
         (WRITTEN_BUFFER, "buffers-as-constructed"),
         (LOWEST, "lowest-numbers-mask"),
+        (LOWEST_IN_PLACE, "lowest-numbers-mask"),
         (BOOLS, None),
         (CUMULATIVE, None),
     ],
-    ids=["buffer", "written", "lowest", "bools", "cumulative"],
+    ids=["buffer", "written", "lowest", "lowest-in-place", "bools", "cumulative"],
 )
 def test_causal_attention_counts_its_triangle(body: str, assumption: str | None, solar: Solar, tmp_path: Path) -> None:
     source = tmp_path / "model.py"

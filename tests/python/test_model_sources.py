@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import ROOT
+from solar.constants import find_constants
 from solar.frontends.torch import trace
 from solar.huggingface.configurations import bundled_names, configuration_file, sizes_in_file, with_overrides
 from solar.huggingface.sizes import constants_of
+from solar.multiples import steps
 from solar.problems import SourceError
 from solar.sources import load
 from solar.worker import inspect_source
@@ -105,7 +107,7 @@ def test_bundled_configurations() -> None:
     for name in bundled_names():
         path = configuration_file(name)
         assert path == configuration_file(name.rpartition("/")[2])
-        found = constants_of(path)
+        found = {constant.name: constant.value for constant in constants_of(path)}
         assert found["batch_size"] == 1
         assert any(key.endswith(("hidden_size", "embed_dim", "d_model", "n_embd", "hidden_sizes[0]")) for key in found)
         assert not any("layer" in key or "head" in key for key in found)
@@ -126,8 +128,27 @@ def test_overrides_of_a_configuration() -> None:
 
 def test_sizes_of_the_configurations_that_a_file_loads() -> None:
     found = sizes_in_file(ast.parse(FILE))
-    assert found["config.n_embd"] == 768
-    assert sizes_in_file(ast.parse(FILE.replace("transformers", "others"))) == {}
+    assert ("config.n_embd", 768) in [(constant.name, constant.value) for constant in found]
+    assert sizes_in_file(ast.parse(FILE.replace("transformers", "others"))) == []
+
+
+def test_sizes_keep_to_the_patches_and_heads_beside_them() -> None:
+    clip = {constant.name: constant.step for constant in constants_of(configuration_file("clip-vit-base-patch32"))}
+    assert clip["vision_config.image_size"] == 32
+    assert (clip["vision_config.hidden_size"], clip["text_config.hidden_size"]) == (24, 16)
+    assert "text_config.max_position_embeddings" in clip  # as many as the example's tokens
+    assert "text_config.vocab_size" not in clip  # its end token is the last one
+    assert clip["projection_dim"] == clip["text_config.intermediate_size"] == 1
+    assert steps({"a.image_size[0]": 96, "a.image_size[1]": 72, "a.patch_size[0]": 8, "a.patch_size[1]": 6}) == {
+        "a.image_size[0]": 24,
+        "a.image_size[1]": 24,
+        "a.patch_size[0]": 1,
+        "a.patch_size[1]": 1,
+    }
+    assert set(
+        steps({"image_size": 96, "b.patch_size": 8, "hidden_size": 64, "num_heads": 4, "head_dim": 32}).values()
+    ) == {1}
+    assert [c.step for c in find_constants(ast.parse("IMG_SIZE = 48\nPATCH = 6\nN = 12\n"))] == [6, 1, 1]
 
 
 def test_without_the_library_a_model_is_told_to_need_it(monkeypatch: pytest.MonkeyPatch) -> None:

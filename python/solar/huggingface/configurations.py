@@ -11,6 +11,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from solar.constants import Constant
+from solar.multiples import steps
 from solar.problems import Problem, SourceError, display_path
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ PREFIX = "config."  # of overrides of configurations that a file loads
 STRUCTURE = re.compile(
     r"token_id|layer|head|num_|kernel|stride|patch|depth|expert|hash|type_vocab|beam|group|version|(max|target|n)_position"
 )
+LIMIT = re.compile(r"(max|n)_position")
 
 
 def bundled_names() -> list[str]:
@@ -77,9 +80,29 @@ def read_configuration(path: str) -> dict[str, Any]:
     return fields
 
 
-def sizes(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes in a configuration that may be made smaller, by dotted name."""
-    return {name: value for name, value in _integers(fields, "") if value > 0 and not STRUCTURE.search(name)}
+def sizes(fields: Mapping[str, Any], prefix: str = "", sequence: int = 0) -> list[Constant]:
+    """The sizes in a configuration that may be made smaller, by dotted name.
+
+    Limits of positions are none, unless the inputs have as many: all rows of a table are another program than some.
+    """
+    integers = dict(_integers(fields, ""))
+    step = steps(integers)
+    return [
+        Constant(prefix + name, value, 0, "field", step=step[name])
+        for name, value in integers.items()
+        if value > 0
+        and (not STRUCTURE.search(name) or (value == sequence and LIMIT.search(name)))
+        and not _has_late_tokens(name, integers)
+    ]
+
+
+def _has_late_tokens(name: str, integers: Mapping[str, int]) -> bool:
+    """Whether a name is a vocabulary's with special tokens near its end, which a smaller one would not have."""
+    folder, _, last = name.rpartition(".")
+    return last == "vocab_size" and any(
+        other.rpartition(".")[0] == folder and other.endswith("token_id") and 2 * number > integers[name]
+        for other, number in integers.items()
+    )
 
 
 def with_overrides(fields: Mapping[str, Any], overrides: Mapping[str, int]) -> tuple[dict[str, Any], set[str]]:
@@ -102,18 +125,18 @@ def integer_names(fields: Mapping[str, Any]) -> list[str]:
     return [name for name, _ in _integers(fields, "")]
 
 
-def sizes_in_file(tree: ast.Module) -> dict[str, int]:
+def sizes_in_file(tree: ast.Module) -> list[Constant]:
     """The sizes of the bundled models that a file of Python names, if it uses transformers; as `config.NAME`."""
-    found: dict[str, int] = {}
+    found: dict[str, Constant] = {}
     if not uses_transformers(tree):
-        return found
+        return []
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             folder = bundled_folder(node.value)
             if folder is not None:
-                own = sizes(read_configuration(os.path.join(folder, "config.json")))
-                found |= {PREFIX + key: value for key, value in own.items()}
-    return found
+                own = sizes(read_configuration(os.path.join(folder, "config.json")), PREFIX)
+                found |= {constant.name: constant for constant in own}
+    return list(found.values())
 
 
 def uses_transformers(tree: ast.Module) -> bool:

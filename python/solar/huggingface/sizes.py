@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from solar.constants import Constant
 from solar.huggingface.configurations import read_configuration, sizes
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ def example_sizes(fields: Mapping[str, Any]) -> dict[str, int]:
     return {"batch_size": 1, "sequence_length": min([SEQUENCE, *limits])}
 
 
-def constants_of(path: str) -> dict[str, int]:
+def constants_of(path: str) -> list[Constant]:
     """The sizes of an `hf:` source that may be overridden and made smaller."""
     fields = read_configuration(path)
-    return example_sizes(fields) | sizes(fields)
+    example = example_sizes(fields)
+    own = [Constant(name, value, 0, "field") for name, value in example.items()]
+    return own + sizes(fields, sequence=example["sequence_length"])

@@ -1,4 +1,4 @@
-"""Operators without a lowering, as the operators that torch itself makes them of."""
+"""Operators without a lowering, as the operators that torch, or their author in Python, makes them of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def decomposition(node: fx.Node) -> fx.GraphModule | None:
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded in target.tags:
         return None
-    if not target._can_decompose() and target not in _table():
+    body = _body(target)
+    if body is None and not target._can_decompose() and target not in _table():
         return None
     leaves, spec = pytree.tree_flatten((node.args, node.kwargs))
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, fx.Node)]
@@ -39,7 +40,7 @@ def decomposition(node: fx.Node) -> fx.GraphModule | None:
         for place, tensor in zip(places, given, strict=True):
             whole[place] = tensor
         args, kwargs = pytree.tree_unflatten(whole, spec)
-        return target(*args, **kwargs)
+        return (body or target)(*args, **kwargs)
 
     try:
         with mode, torch.no_grad():
@@ -49,6 +50,14 @@ def decomposition(node: fx.Node) -> fx.GraphModule | None:
     targets = {n.target for n in module.graph.nodes if n.op == "call_function"}
     random = any(torch.Tag.nondeterministic_seeded in getattr(t, "tags", ()) for t in targets)
     return None if target in targets or random else module
+
+
+def _body(target: torch._ops.OpOverload) -> Callable[..., Any] | None:
+    """The function that `torch.library.custom_op` made an operator of, if it is what runs on a CPU."""
+    definition = torch._library.custom_ops.OPDEFS.get(target._schema.name)
+    if definition is None or target._schema.is_mutable or "cpu" in definition._backend_fns:
+        return None
+    return definition._init_fn
 
 
 @functools.cache

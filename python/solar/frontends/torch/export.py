@@ -7,10 +7,12 @@ import io
 import logging
 import os
 import re
+import sys
 import traceback
 from typing import TYPE_CHECKING
 
 import torch
+from torch.fx import proxy
 from torch.fx.proxy import TracerBase
 
 import solar
@@ -20,6 +22,7 @@ from solar.golden import expose_tensors
 from solar.problems import BY_VALUES_HINT, by_values, describe, user_line
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Iterator
 
     from torch.export import ExportedProgram
@@ -82,20 +85,42 @@ def _without_fast_paths() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(before)
 
 
+class _Frames:
+    """The frames of a node, in place of torch's way to capture them: no line of any file is read."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def extract(self) -> _Frames:
+        return self
+
+    def summary(self) -> traceback.StackSummary:
+        """Those of the user's file, whatever its functions are called, or else all; outermost first."""
+        frames: list[traceback.FrameSummary] = []
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            frames.append(traceback.FrameSummary(code.co_filename, frame.f_lineno, code.co_name, line=""))
+            frame = frame.f_back
+        own = [each for each in frames if each.filename == self.path]
+        return traceback.StackSummary.from_list(reversed(own or frames))
+
+
 @contextlib.contextmanager
 def _own_frames(path: str) -> Iterator[None]:
-    """Nodes keep the frames of the user's file, whatever their functions are called."""
-    original = TracerBase._filter_traceback_frames
+    """Nodes keep the frames of the user's file."""
+    filtered, captured = TracerBase._filter_traceback_frames, vars(proxy)["CapturedTraceback"]
 
     def kept(tracer: TracerBase, frames: traceback.StackSummary) -> traceback.StackSummary:
-        own = [frame for frame in frames if frame.filename == path]
-        return traceback.StackSummary.from_list(own) if own else original(tracer, frames)
+        return frames if frames and frames[0].filename == path else filtered(tracer, frames)
 
     TracerBase._filter_traceback_frames = kept  # type: ignore[assignment, method-assign]
+    vars(proxy)["CapturedTraceback"] = _Frames(path)
     try:
         yield
     finally:
-        TracerBase._filter_traceback_frames = original  # type: ignore[method-assign]
+        TracerBase._filter_traceback_frames = filtered  # type: ignore[method-assign]
+        vars(proxy)["CapturedTraceback"] = captured
 
 
 def source_frame(stack_trace: str | None, path: str) -> tuple[str, int] | None:

@@ -17,9 +17,9 @@ from solar.frontends.torch.builder import Value
 from solar.frontends.torch.calls import Call, tensors_of
 from solar.frontends.torch.export import export
 from solar.frontends.torch.whole import run_whole
-from solar.golden import Port, lookup, prepare, recorded_draws, write_draws, write_inputs
+from solar.golden import Port, following, lookup, prepare, recorded_draws, write_draws, write_inputs
 from solar.problems import Problem, SourceError
-from solar.tensorfile import DTYPES, TensorFileWriter
+from solar.tensorfile import DTYPES, TensorFileWriter, read_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -74,11 +74,13 @@ def run_steps(
     Writes `in/PORT` as a golden run does, and `node/NAME/0`, ... for the results of the nodes named.
     """
     leaves, _ = prepare(loaded, seed, distribution)
+    lifted = read_tensors(constants) if constants else {}
     progress("exporting the original")
-    exported = export(loaded)
+    with following(lifted):
+        exported = export(loaded)
     arguments = list(_arguments(loaded, exported, leaves))
     with TensorFileWriter(out, part, room=4 * (len(ports) + len(nodes))) as file, torch.no_grad():
-        write_inputs(file, loaded, ports, leaves, constants)
+        write_inputs(file, loaded, ports, leaves, lifted)
         progress("running the original operator by operator")
         with recorded_draws(ports) as draws:
             _Recorder(exported.graph_module, nodes, file).run(*arguments)
