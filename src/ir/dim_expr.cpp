@@ -17,7 +17,7 @@ void accumulate(DimTerms& into, const Monomial& monomial, int64_t coefficient) {
   if (at->second == 0) into.erase(at);
 }
 
-constexpr int64_t kMaxSize = 10'000;
+constexpr int64_t kMaxSize = 300'000;
 constexpr std::string_view kTooLarge = "?";  // no name of the language
 
 int64_t written_size(const DimExpr& expr) {
