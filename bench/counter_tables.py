@@ -13,7 +13,7 @@ from typing import Any
 
 Count = int | str  # or the error
 Counts = dict[str, dict[str, Count]]  # by problem, by tool
-Run = dict[str, dict[str, Any]]  # results of `solar suite`, by problem
+Run = dict[str, dict[str, Any]]  # totals of `solar suite`, by problem
 
 COUNT_FLOPS = {"FlopCounterMode", "calflops"}  # the others count MACs
 MISSES = (
@@ -35,10 +35,11 @@ def read(path: Path) -> Counts:
     return counts
 
 
-def results_of(run: Path) -> Run:
-    """The last line of each problem of a `solar suite` run."""
-    lines = (run / "results.jsonl").read_text().splitlines()
-    return {result["problem"]: result for result in map(json.loads, lines)}
+def totals_of(run: Path) -> Run:
+    """What `solar suite` counted of each problem."""
+    reports = run / "reports"
+    found = sorted(reports.rglob("*.json"))
+    return {str(p.relative_to(reports))[: -len(".json")]: json.loads(p.read_text())["totals"] for p in found}
 
 
 def contractions(tools: dict[str, Count]) -> int:
@@ -47,19 +48,25 @@ def contractions(tools: dict[str, Count]) -> int:
     return flops // 2 if isinstance(flops, int) else 0
 
 
-def miss(tool: str, tools: dict[str, Count]) -> str | None:
-    """Why a result is not plausible, one of MISSES, or None."""
-    count, macs = tools[tool], contractions(tools)
+def miss(count: Count, per_mac: int, macs: int) -> str | None:
+    """Why a count is not plausible beside so many MACs of contractions, one of MISSES, or None."""
     if isinstance(count, str):
         return "beyond a limit" if count.startswith("limit") or "memory" in count else "raised an error"
     if count <= 0:
         return "0, with contractions" if macs else "0, no contraction in the problem"
     if not macs:
         return None
-    per_mac = 2 if tool in COUNT_FLOPS else 1
     if count * 2 < macs * per_mac:
         return "less than half"
     return "twice or more" if count >= 2 * macs * per_mac else None
+
+
+def miss_of(tool: str, tools: dict[str, Count]) -> str | None:
+    return miss(tools[tool], 2 if tool in COUNT_FLOPS else 1, contractions(tools))
+
+
+def miss_of_solar(totals: dict[str, Any], tools: dict[str, Count]) -> str | None:
+    return miss(totals["macs"] or totals["elementwise_ops"] + totals["special_ops"], 1, contractions(tools))
 
 
 def level(name: str) -> str:
@@ -88,13 +95,13 @@ def coverage(counts: Counts, run: Run | None) -> str:
         for one in levels:
             answers = [counts[name] for name in names[one] if tool in counts[name]]
             numbers = sum(isinstance(tools[tool], int) and tools[tool] != 0 for tools in answers)
-            cells.append(f"{numbers} / {sum(miss(tool, tools) is None for tools in answers)}")
+            cells.append(f"{numbers} / {sum(miss_of(tool, tools) is None for tools in answers)}")
         rows.append(cells)
     if run is not None:
         cells = ["solar"]
         for one in levels:
-            counted = sum("macs" in run.get(name, {}) for name in names[one])
-            cells.append(f"{counted} / {counted}")
+            counted = [name for name in names[one] if name in run]
+            cells.append(f"{len(counted)} / {sum(miss_of_solar(run[name], counts[name]) is None for name in counted)}")
         rows.append(cells)
     return table(["tool", *(f"{one} (of {len(names[one])})" for one in levels)], rows)
 
@@ -102,7 +109,7 @@ def coverage(counts: Counts, run: Run | None) -> str:
 def misses(counts: Counts) -> str:
     rows = []
     for tool in tools_of(counts):
-        found = Counter(miss(tool, tools) for tools in counts.values() if tool in tools)
+        found = Counter(miss_of(tool, tools) for tools in counts.values() if tool in tools)
         rows.append([tool, *(found[kind] for kind in MISSES)])
     return table(["tool", *MISSES], rows)
 
@@ -120,7 +127,7 @@ def differences(counts: Counts, run: Run) -> str:
 
 
 def everything(counts: Counts, run_folder: Path | None) -> str:
-    run = results_of(run_folder) if run_folder else None
+    run = totals_of(run_folder) if run_folder else None
     parts = [
         "a number above 0 / a plausible one",
         coverage(counts, run),
