@@ -1,14 +1,16 @@
 """On how many problems FLOP counters give a plausible result.
 
-    python bench/flop_counters.py FOLDER... [--out FILE] [--run RUN]
+    python bench/flop_counters.py SOURCE... [--out FILE] [--run RUN]
 
-Needs torch, and fvcore, ptflops, calflops and thop as far as they are to be compared. A result is plausible if the
-tool ends without an error and counts more than 0, and at least half but less than twice the contractions where there
-are any (by FlopCounterMode; in the tool's unit, MACs or FLOPs). Full size, eval mode, meta tensors.
-Each problem has a process of its own; a line per problem is appended to FILE, and those already there are kept.
+SOURCEs are folders or files. Needs torch, and fvcore, ptflops, calflops and thop as far as they are to be compared.
+Full size, eval mode, meta tensors. Each tool has a process of its own for each problem, 8 GiB and 60 s of processor
+time. A line per problem is appended to FILE, and those already there are kept; then counter_tables.py prints what they
+say.
 
-With `--run`, the folder of a `solar suite` run over the same folders: its coverage is a row of the table, and its MACs
+With `--run`, the folder of a `solar suite` run over the same folders: its coverage is a row of the tables, and its MACs
 are compared with half of FlopCounterMode's count wherever that is not 0.
+
+With `--batch-one`, the tools are given real tensors, and the file's `batch_size` is 1: some fail on meta tensors only.
 """
 
 from __future__ import annotations
@@ -21,28 +23,66 @@ import io
 import json
 import multiprocessing
 import re
+import resource
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import counter_tables
 import source_module
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from counter_tables import Count
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
-TIMEOUT_S = 300
-Count = int | str  # or the error
+Tool = Callable[[torch.nn.Module, list[Any]], float | None]
+PROCESSOR_S = 60
+MEMORY_BYTES = 8 << 30
 
 
 def problem(path: Path) -> tuple[torch.nn.Module, list[Any]]:
     """The model and its inputs, on meta tensors."""
     module = source_module.load(path)
     with torch.device("meta"):
-        model = module.Model(*getattr(module, "get_init_inputs", list)()).eval()
         inputs = list(module.get_inputs())
+        arguments = getattr(module, "get_init_inputs", list)()
+        try:
+            model = module.Model(*arguments).eval()
+        except RuntimeError:  # its constructor reads values
+            with torch.device("cpu"):
+                model = module.Model(*arguments).eval()
     return model.to("meta"), [one.to("meta") if isinstance(one, torch.Tensor) else one for one in inputs]
+
+
+def on_meta_tensors(path: Path, tool: Tool) -> float | None:
+    return tool(*problem(path))
+
+
+def on_fake_tensors(path: Path, tool: Tool, overrides: dict[str, int] | None = None) -> float | None:
+    """For a model that asks for values, which meta tensors never have and fake ones do of constants."""
+    from solar.sources import load
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    loaded = load(str(path), overrides, fake=True)
+    assert loaded.fake_mode is not None
+    with loaded.fake_mode, sdpa_kernel(SDPBackend.MATH):  # FlopCounterMode does not know a CPU's others
+        return tool(loaded.model.eval(), list(loaded.inputs))
+
+
+def on_real_tensors(path: Path, tool: Tool) -> float | None:
+    """At batch size 1. FlopCounterMode, which says what is plausible, needs no values."""
+    from solar.constants import find_constants, parse_file
+    from solar.sources import load
+
+    known = {constant.name for constant in find_constants(parse_file(str(path)))}
+    overrides = {"batch_size": 1} if "batch_size" in known else {}
+    if tool is flop_counter_mode:
+        return on_fake_tensors(path, tool, overrides)
+    loaded = load(str(path), overrides, fake=False)
+    return tool(loaded.model.eval(), list(loaded.inputs))
 
 
 def flop_counter_mode(model: torch.nn.Module, inputs: list[Any]) -> float:
@@ -59,7 +99,7 @@ def fvcore(model: torch.nn.Module, inputs: list[Any]) -> float:
     return FlopCountAnalysis(model, tuple(inputs)).total()
 
 
-def ptflops(model: torch.nn.Module, inputs: list[Any], backend: str) -> float:
+def ptflops(model: torch.nn.Module, inputs: list[Any], backend: str) -> float | None:
     from ptflops import get_model_complexity_info
 
     names = [f"x{i}" for i in range(len(inputs))]
@@ -83,7 +123,7 @@ def ptflops(model: torch.nn.Module, inputs: list[Any], backend: str) -> float:
         print_per_layer_stat=False,
         verbose=False,
     )
-    return macs or 0
+    return macs
 
 
 def calflops(model: torch.nn.Module, inputs: list[Any]) -> float:
@@ -98,7 +138,7 @@ def thop(model: torch.nn.Module, inputs: list[Any]) -> float:
     return profile(model, inputs=tuple(inputs), verbose=False)[0]
 
 
-TOOLS: dict[str, tuple[str, Callable[[torch.nn.Module, list[Any]], float]]] = {  # package, count
+TOOLS: dict[str, tuple[str, Tool]] = {  # package, count
     "FlopCounterMode": ("torch", flop_counter_mode),
     "fvcore": ("fvcore", fvcore),
     "ptflops (pytorch)": ("ptflops", functools.partial(ptflops, backend="pytorch")),
@@ -107,27 +147,43 @@ TOOLS: dict[str, tuple[str, Callable[[torch.nn.Module, list[Any]], float]]] = { 
     "thop": ("thop", thop),
 }
 
-COUNT_FLOPS = {"FlopCounterMode", "calflops"}  # the others count MACs
+
+def limit_resources() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S + 5))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)  # ends it
 
 
-def count(path: Path, tool: str, answer: Any) -> None:
+def attempt(function: Callable[[], float | None]) -> Count:
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), torch.no_grad():
+            result = function()
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"[:200]
+    return said.getvalue().strip()[-200:] if result is None else int(result)  # ptflops prints its errors
+
+
+def count(path: Path, name: str, batch_one: bool, answer: Any) -> None:
     """In a process of its own: tools patch modules, and some problems end them."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), torch.no_grad():
-        try:
-            answer.send(int(TOOLS[tool][1](*problem(path))))
-        except BaseException as error:
-            answer.send(f"{type(error).__name__}: {error}"[:200])
+    limit_resources()
+    tool = TOOLS[name][1]
+    result = attempt(lambda: (on_real_tensors if batch_one else on_meta_tensors)(path, tool))
+    if isinstance(result, str) and "called on meta tensors" in result:
+        result = attempt(lambda: on_fake_tensors(path, tool))
+    answer.send(result)
 
 
-def ask(path: Path, tool: str) -> Count:
+def ask(path: Path, tool: str, batch_one: bool) -> Count:
     ours, theirs = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.Process(target=count, args=(path, tool, theirs))
+    process = multiprocessing.Process(target=count, args=(path, tool, batch_one, theirs))
     process.start()
     theirs.close()
     try:
-        result: Count = ours.recv() if ours.poll(TIMEOUT_S) else f"no result in {TIMEOUT_S} s"
+        result: Count = ours.recv() if ours.poll(20 * PROCESSOR_S) else "limit: it hung"
     except EOFError:
-        result = "its process ended"
+        process.join()
+        result = f"limit: {PROCESSOR_S} s of processor time" if process.exitcode == -signal.SIGXCPU else "it crashed"
     process.kill()
     process.join()
     return result
@@ -137,89 +193,41 @@ def natural_order(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", path.name)]
 
 
-def is_plausible(tool: str, tools: dict[str, Count]) -> bool:
-    count, flops = tools.get(tool), tools.get("FlopCounterMode")
-    if not isinstance(count, int) or count <= 0:
+def installed(tool: str) -> bool:
+    """Imports it too, once for all processes."""
+    package = TOOLS[tool][0]
+    if importlib.util.find_spec(package) is None:
         return False
-    if not isinstance(flops, int) or flops == 0:
-        return True
-    contractions = flops if tool in COUNT_FLOPS else flops / 2
-    return contractions / 2 <= count < contractions * 2
-
-
-def level(name: str) -> str:
-    return str(Path(name).parent)
-
-
-def results_of(run: Path) -> dict[str, dict[str, Any]]:
-    """The last line of each problem of a `solar suite` run."""
-    lines = (run / "results.jsonl").read_text().splitlines()
-    return {result["problem"]: result for result in map(json.loads, lines)}
-
-
-def table(counts: dict[str, dict[str, Count]], run: dict[str, dict[str, Any]] | None) -> str:
-    levels = sorted({level(name) for name in counts})
-    rows = {}
-    for tool in TOOLS:
-        if any(tool in tools for tools in counts.values()):
-            rows[tool] = {name for name, tools in counts.items() if is_plausible(tool, tools)}
-    if run is not None:
-        rows["solar, counted"] = {name for name in counts if "macs" in run.get(name, {})}
-        rows["solar, validated"] = {name for name in counts if run.get(name, {}).get("status") == "passed"}
-    lines = ["| tool | " + " | ".join(levels) + " |", "|---" * (len(levels) + 1) + "|"]
-    for tool, plausible in rows.items():
-        cells = []
-        for one in levels:
-            names = [name for name in counts if level(name) == one]
-            cells.append(f"{len(plausible.intersection(names))}/{len(names)}")
-        lines.append(f"| {tool} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def differences(counts: dict[str, dict[str, Count]], run: dict[str, dict[str, Any]]) -> str:
-    compared, different = 0, []
-    for name, tools in counts.items():
-        flops, macs = tools.get("FlopCounterMode"), run.get(name, {}).get("macs")
-        if not isinstance(flops, int) or flops == 0 or macs is None:
-            continue
-        compared += 1
-        if macs * 2 != flops:
-            different.append(f"  {name}: {macs}, FlopCounterMode / 2: {flops / 2:.0f} ({2 * macs / flops - 1:+.3%})")
-    return "\n".join([f"MACs equal FlopCounterMode / 2 on {compared - len(different)} of {compared}", *different])
+    importlib.import_module("fvcore.nn" if package == "fvcore" else package)
+    return True
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=Path("counters.jsonl"))
     parser.add_argument("--run", type=Path)
+    parser.add_argument("--batch-one", action="store_true")
     parser.add_argument("--tools", default=",".join(TOOLS))
     options = parser.parse_args()
-    tools = [t for t in options.tools.split(",") if importlib.util.find_spec(TOOLS[t][0])]
+    tools = [tool for tool in options.tools.split(",") if installed(tool)]
     with contextlib.suppress(ImportError):  # level 4 asks a hub for its configurations
         from solar.huggingface import pretrained
 
         pretrained.serve({})
-    counts: dict[str, dict[str, Count]] = {}
-    if options.out.exists():
-        for line in options.out.read_text().splitlines():
-            known = json.loads(line)
-            counts.setdefault(known["problem"], {}).update(known["counts"])
-    for folder in options.folders:
-        for path in sorted(folder.glob("*.py"), key=natural_order):
-            name = f"{folder.name}/{path.name}"
+    counts = counter_tables.read(options.out)
+    for path in options.sources:
+        for source in sorted(path.glob("*.py"), key=natural_order) if path.is_dir() else [path]:
+            name = f"{source.parent.name}/{source.name}"
             known = counts.setdefault(name, {})
-            fresh = {tool: ask(path, tool) for tool in tools if tool not in known}
+            fresh = {tool: ask(source, tool, options.batch_one) for tool in tools if tool not in known}
             if not fresh:
                 continue
             known.update(fresh)
             with options.out.open("a") as out:
                 out.write(json.dumps({"problem": name, "counts": fresh}) + "\n")
             print(f"{name}: {fresh}", file=sys.stderr)
-    run = results_of(options.run) if options.run else None
-    print(table(counts, run))
-    if run is not None:
-        print(differences(counts, run))
+    print(counter_tables.everything(counts, options.run))
 
 
 if __name__ == "__main__":

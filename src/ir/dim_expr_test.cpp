@@ -170,6 +170,31 @@ TEST(DimExpr, EqualPolynomialsAreEqual) {
             table.multiply(a, table.constant(2)));
 }
 
+// A trace has a dim for each window, so the sizes behind a hundred convolutions are such sums.
+TEST(DimExpr, AProductOfLongSumsIsNotTooLarge) {
+  DimTable table;
+  DimExpr height = table.variable("H");
+  DimExpr width = table.variable("W");
+  for (int i = 0; i < 100; ++i) {
+    height = table.subtract(height, table.variable("R" + std::to_string(i)));
+    width = table.subtract(width, table.variable("Q" + std::to_string(i)));
+  }
+  const DimExpr area = table.multiply(table.variable("B"), table.multiply(height, width));
+  EXPECT_FALSE(table.is_too_large(area));
+  EXPECT_EQ(table.variables(area).size(), 203U);
+}
+
+TEST(DimExpr, WhatDoublesAtEachStepIsTooLarge) {
+  DimTable table;
+  DimExpr size = table.variable("N");
+  int steps = 0;
+  while (!table.is_too_large(size) && steps < 100) {
+    size = table.apply(DimOp::Max, size, table.apply(DimOp::FloorDiv, size, table.constant(2)));
+    ++steps;
+  }
+  EXPECT_LT(steps, 30);
+}
+
 TEST(DimExpr, TextsAreReadable) {
   DimTable table;
   const DimExpr h = table.variable("H");
