@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import textwrap
 import time
@@ -181,3 +182,29 @@ def test_killed_and_resumed(solar: Solar, tmp_path: Path, number: signal.Signals
     assert (run / "results.jsonl").read_bytes().startswith(before)
     assert sorted(line["problem"] for line in results(run)) == sorted(files)
     assert "6 problems" in done.stdout
+
+
+def test_killed_at_ten_moments(solar: Solar, tmp_path: Path) -> None:
+    """Whatever the moment, what is on disk stays, and in the end every problem is there once."""
+    files = {f"{i}.alir": ALIR for i in range(40)} | {f"m{i}.py": model(width=i + 1) for i in range(6)}
+    problems = write(tmp_path / "problems", files)
+    command = ("suite", problems, "--jobs", 2, "--out", "run", "--resume")
+    results_file = tmp_path / "run/results.jsonl"
+    seed = 7
+    print(f"seed {seed}")
+    moments = random.Random(seed)
+    kept = b""
+    for _ in range(10):
+        process = solar.start(*command)
+        time.sleep(moments.choice((0.01, 0.05, 0.2, 1.0)) * moments.random() * 2)
+        pids = tree_of(process.pid)
+        process.kill()
+        process.communicate(timeout=30)
+        assert ends(pids)
+        before, kept = kept, results_file.read_bytes() if results_file.exists() else b""
+        assert kept.startswith(before[: before.rfind(b"\n") + 1])  # a half-written line may go
+    done = solar(*command)
+    assert done.returncode == 0, done.stderr
+    assert results_file.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert sorted(line["problem"] for line in results(tmp_path / "run")) == sorted(files)
+    assert "46 problems" in done.stdout
