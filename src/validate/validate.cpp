@@ -317,6 +317,11 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
       run_and_compare({.method = "full"}, pool, request, traced.trace, *traced.program,
                       runs_for(*traced.program), folder, options);
   if (full && full->status == "skipped") {
+    SOLAR_TRY(Outcome small, validate_small(pool, request, traced, folder, options));
+    if (small.status != "skipped") {
+      small.notes.push_back(fmt::format("not validated at full size: {}", full->reason));
+      return small;
+    }
     SOLAR_TRY(Outcome by_itself, validate_operators(pool, request, traced.trace, folder, options));
     if (by_itself.status != "skipped") return by_itself;
     full->notes.push_back(fmt::format("operator by operator: {}", by_itself.reason));
