@@ -56,6 +56,10 @@ EXAMPLES = {
 }
 
 
+class UntellingError(Exception):
+    """The program itself is not accepted at these sizes, so that refusing a mutant says nothing."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What became of one mutant."""
@@ -208,19 +212,21 @@ def run(solar: Solar, source: Source, folder: Path, count: int, seed: int) -> Tr
     found = mutants(traced.read_text(), prelude, count, seed, passes_the_verifier)
 
     with ThreadPoolExecutor(1) as pool:
-        rejected = pool.submit(rejections, solar, source, found, folder)
+        rejected = pool.submit(rejections, solar, source, traced, found, folder)
         changed = [judge.changed(mutant) for mutant in found]
     verdicts = tuple(Verdict(*of_one) for of_one in zip(found, changed, rejected.result(), strict=True))
     return Trial(source.path.stem, verdicts)
 
 
-def rejections(solar: Solar, source: Source, found: Sequence[Mutant], folder: Path) -> list[bool]:
-    """Which mutants validation refuses; the original runs once for all."""
+def rejections(solar: Solar, source: Source, traced: Path, found: Sequence[Mutant], folder: Path) -> list[bool]:
+    """Which mutants validation refuses; the original runs once for all, the traced program among them."""
     paths = [str(folder / f"mutant_{number}.alir") for number in range(len(found))]
     for path, mutant in zip(paths, found, strict=True):
         Path(path).write_text(mutant.text)
-    done = solar("check", *paths, "--against", str(source.path), *source.options())
+    done = solar("check", str(traced), *paths, "--against", str(source.path), *source.options())
     assert done.returncode in (0, 1), f"exit code {done.returncode}: {done.stderr}"
+    if f"{traced}: equal to " not in done.stdout:
+        raise UntellingError(done.stderr)
     rejected = [f"{path}: equal to " not in done.stdout for path in paths]
     # A fault in an index may already stop the run.
     kinds = done.stderr.count("error[validation-failed]") + done.stderr.count("error[index-out-of-range]")

@@ -22,25 +22,39 @@ from typing import Any
 from solar import worker
 from solar.problems import SourceError
 
-from .mutant_trial import Solar, Source, run
+from .mutant_trial import Solar, Source, Trial, UntellingError, run
 
 TIMEOUT_S = 900
 BATCH = 2
 CAPS = (8, 16, 32, 64)
-POINTS = 2_000_000  # of the largest loop nest; the evaluator holds it for every seed
+DIVISORS = (8, 4, 2)
+POINTS = 4_000_000  # of the largest loop nest; the evaluator holds it for every seed
 
 
 def small_sizes(constants: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Smaller and smaller constants first: halved until they are under a cap, so that most divisions stay whole."""
+    """Smaller constants first: halved until they are under a cap, so that most divisions stay whole; then quotients.
+
+    A batch is smaller still, if that is a program.
+    """
     for cap in CAPS:
-        sizes = {}
-        for name, value in constants.items():
-            small = value
-            while small > (BATCH if "batch" in name.lower() else cap):
-                small //= 2
-            if small != value:
-                sizes[name] = small
-        yield sizes
+        for batch in (BATCH, cap):
+            yield {
+                name: halved(value, batch if "batch" in name.lower() else cap)
+                for name, value in constants.items()
+                if halved(value, batch if "batch" in name.lower() else cap) != value
+            }
+    for divisor in DIVISORS:
+        yield {
+            name: min(value, BATCH) if "batch" in name.lower() else value // divisor
+            for name, value in constants.items()
+            if "batch" in name.lower() or (value > CAPS[0] and value % divisor == 0)
+        }
+
+
+def halved(value: int, cap: int) -> int:
+    while value > cap:
+        value //= 2
+    return value
 
 
 def points(solar: Solar, source: Source, folder: Path) -> int:
@@ -57,23 +71,21 @@ def points(solar: Solar, source: Source, folder: Path) -> int:
     return max((max(node["macs"], node["bytes_out"] // 4) for node in nodes), default=0)
 
 
-def small(solar: Solar, path: Path, folder: Path) -> Source:
-    """The problem at the smallest sizes at which it is a program."""
+def tried(solar: Solar, path: Path, folder: Path, count: int, seed: int) -> tuple[Source, Trial]:
+    """The problem at the smallest sizes at which it is a program that validation accepts."""
     found = worker.handle({"do": "inspect", "source": str(path)})["constants"]
     constants = {one["name"]: one["value"] for one in found}
-    reason = ""
+    reasons = []
     for sizes in small_sizes(constants):
         source = Source(path, sizes)
         try:
             size = points(solar, source, folder)
-        except ValueError as error:
-            reason = str(error)
-            continue
-        if size <= POINTS:
-            return source
-        reason = reason or f"{size} points at its small sizes"
-        break
-    raise ValueError(reason)
+            if size <= POINTS:
+                return source, run(solar, source, folder, count, seed)
+            reasons.append(f"{size} points at its small sizes")
+        except (ValueError, UntellingError) as error:
+            reasons.append(str(error))
+    raise ValueError(reasons[-1])
 
 
 def work(solar: Solar, path: Path, count: int, seed: int, answer: Any) -> None:
@@ -85,8 +97,7 @@ def work(solar: Solar, path: Path, count: int, seed: int, answer: Any) -> None:
         contextlib.redirect_stderr(nothing),
     ):
         try:
-            source = small(solar, path, Path(folder))
-            trial = run(solar, source, Path(folder), count, seed)
+            source, trial = tried(solar, path, Path(folder), count, seed)
             result["sizes"] = source.sizes
             result["mutants"] = [
                 {"kind": v.mutant.kind, "note": v.mutant.note, "changed": v.changed, "rejected": v.rejected}
