@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -102,7 +103,15 @@ def test_a_good_source_is_traced_and_run(zygote: Zygote, write: Write, tmp_path:
     weight, bias = tensors[f"in/{names['fc.weight']}"], tensors[f"in/{names['fc.bias']}"]
     assert (x @ weight.T + bias - tensors["out/0"]).abs().max() < 1e-5
     assert str(tensors["f64/0"].dtype) == "torch.float64"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["g.safetensors", "m.alir", "model.py"]
+    steps = json.loads(Path(traced["result"]["steps"]).read_text())
+    nodes = [step["node"] for step in steps]
+    inside = zygote.ask("steps", source, ports=traced["result"]["ports"], nodes=nodes, out=str(tmp_path / "s"))
+    assert inside["ok"], inside
+    values = read_tensors(str(tmp_path / "s"))
+    assert bool((values[f"node/{nodes[-1]}/0"] == tensors["out/0"]).all())
+    assert bool((values["in/" + names["fc.weight"]] == weight).all())
+    names_here = sorted(p.name for p in tmp_path.iterdir())
+    assert names_here == ["g.safetensors", "m.alir", "m.alir.steps.json", "model.py", "s"]
 
 
 @pytest.mark.parametrize(
