@@ -22,12 +22,7 @@ Result<exec::NamedTensors> original_inside(frontend::WorkerPool& pool,
                                            const Inside& inside, size_t begin, size_t end,
                                            const Run& run, const std::string& folder,
                                            const Options& options) {
-  frontend::GoldenRequest golden;
-  golden.program = request;
-  golden.ports = trace.ports;
-  golden.constants_path = trace.constants_path;
-  golden.seed = run.seed;
-  golden.distribution = run.distribution;
+  frontend::GoldenRequest golden = request_for(request, ports_of(trace), run);
   golden.out = fmt::format("{}/steps.safetensors", folder);
   std::vector<std::string> nodes;
   for (size_t i = begin; i < end; ++i) nodes.push_back(inside.steps[i].node);

@@ -163,19 +163,25 @@ PortSource ports_of(const ir::Program& program) {
   return source;
 }
 
+frontend::GoldenRequest request_for(const frontend::SourceRequest& request,
+                                    const PortSource& source, const Run& run) {
+  frontend::GoldenRequest golden;
+  golden.program = request;
+  golden.ports = source.ports;
+  golden.resolve = source.resolve;
+  golden.constants_path = source.constants_path;
+  golden.seed = run.seed;
+  golden.distribution = run.distribution;
+  return golden;
+}
+
 Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                             const PortSource& source, const Run& run, const std::string& folder,
                             const Options& options) {
   if (options.progress) {
     options.progress(fmt::format("validate: {} inputs, seed {}", run.distribution, run.seed));
   }
-  frontend::GoldenRequest golden_request;
-  golden_request.program = request;
-  golden_request.ports = source.ports;
-  golden_request.resolve = source.resolve;
-  golden_request.constants_path = source.constants_path;
-  golden_request.seed = run.seed;
-  golden_request.distribution = run.distribution;
+  frontend::GoldenRequest golden_request = request_for(request, source, run);
   golden_request.want_f64 = needs_reference(run);
   golden_request.out = fmt::format("{}/golden.safetensors", folder);
   SOLAR_TRY(const frontend::GoldenFile file,

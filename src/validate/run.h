@@ -35,6 +35,10 @@ struct PortSource {
 PortSource ports_of(const frontend::TracedProgram& trace);
 PortSource ports_of(const ir::Program& program);
 
+/// What the original is to be run on; where to is still open.
+frontend::GoldenRequest request_for(const frontend::SourceRequest& request,
+                                    const PortSource& source, const Run& run);
+
 Result<Golden> run_original(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                             const PortSource& source, const Run& run, const std::string& folder,
                             const Options& options);
