@@ -117,6 +117,8 @@ Overrides divide(const std::vector<frontend::SourceConstant>& constants, int64_t
   for (const frontend::SourceConstant& constant : constants) {
     if (const auto tiny = tiny_batch(constant, variant, batch)) {
       overrides[constant.name] = *tiny;
+    } else if (batch == Batch::Kept && is_batch(constant.name)) {
+      continue;
     } else if (constant.value > kSmallConstant && constant.value % divisor == 0) {
       overrides[constant.name] = constant.value / divisor;
     }

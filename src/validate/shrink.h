@@ -16,8 +16,9 @@ using Overrides = std::map<std::string, int64_t>;
 /// Constants up to this value (kernel sizes, strides, numbers of layers) stay.
 inline constexpr int64_t kSmallConstant = 8;
 
-/// What becomes of a constant that is called a batch: at most 3, or what becomes of any other.
-enum class Batch : uint8_t { Tiny, LikeOthers };
+/// What becomes of a constant that is called a batch: at most 3, what becomes of any other,
+/// nothing.
+enum class Batch : uint8_t { Tiny, LikeOthers, Kept };
 
 /// Overrides that halve each constant until it is at most `cap`, or make it a few of its steps.
 /// Equal constants stay equal (tiny batches aside). `distinct`: constants of different value get

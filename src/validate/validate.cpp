@@ -59,6 +59,7 @@ class TwoTrace {
       found = search({}, Batch::LikeOthers);
       if (found.size() < 2) found = search_quotients(Batch::LikeOthers);
     }
+    if (found.size() < 2) found = search_quotients(Batch::Kept);
     if (found.size() < 2) {
       const std::vector<std::string> kept = kept_alone();
       if (kept.size() < constants_.size()) found = search(kept, Batch::Tiny);

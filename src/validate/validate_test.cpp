@@ -165,6 +165,7 @@ TEST(Shrink, QuotientsKeepRatios) {
   const auto all = constants({{"batch", 128}, {"C", 64}, {"W", 32}, {"odd", 33}, {"kernel", 4}});
   EXPECT_EQ(divide(all, 4, 1), (Overrides{{"batch", 2}, {"C", 16}, {"W", 8}}));
   EXPECT_EQ(divide(all, 4, 0, Batch::LikeOthers).at("batch"), 32);
+  EXPECT_EQ(divide(all, 4, 0, Batch::Kept), (Overrides{{"C", 16}, {"W", 8}}));
 }
 
 TEST(Shrink, AConstantStaysAMultipleOfItsStep) {
