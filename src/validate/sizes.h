@@ -12,7 +12,7 @@ namespace solar::validate {
 int64_t predicted_peak(const ir::VerifiedProgram& program);
 
 bool fits_full(const ir::VerifiedProgram& program, const Options& options);
-/// Likewise, but for a program that takes minutes.
+/// Likewise, but for a program that takes a few times as long.
 bool can_be_run(const ir::VerifiedProgram& program, const Options& options);
 
 std::string predicted_text(const ir::VerifiedProgram& program);

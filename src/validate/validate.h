@@ -22,9 +22,9 @@ struct Options {
   int64_t full_bytes = int64_t{10} << 30;  // predicted peak up to which `full` is used
   int64_t full_points =
       20'000'000'000;  // loop points of one run up to which `full` is used; ten of products are one
-  int64_t last_points = 200'000'000'000;  // likewise, if nothing smaller will do
-  int64_t small_points = 4'000'000'000;   // likewise for a small program
-  frontend::Limits limits = {};           // `threads` holds for runs of the IR too
+  int64_t last_points = 50'000'000'000;  // likewise, if nothing smaller will do
+  int64_t small_points = 4'000'000'000;  // likewise for a small program
+  frontend::Limits limits = {};          // `threads` holds for runs of the IR too
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const std::string&)> progress = {};  // what is being done
 };
