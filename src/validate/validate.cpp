@@ -264,9 +264,9 @@ Result<Outcome> validate_small_but(frontend::WorkerPool& pool,
     if (outcome.status != "passed") break;
   }
   if (outcome.status == "skipped" && outcome.seeds == 0) {
-    SOLAR_TRY(Outcome by_itself,
-              validate_operators(pool, smalls[0].request, smalls[0].traced.trace, folder, options));
-    if (by_itself.status != "skipped") outcome = std::move(by_itself);
+    auto by_itself =
+        validate_operators(pool, smalls[0].request, smalls[0].traced.trace, folder, options);
+    if (by_itself && by_itself->status != "skipped") outcome = std::move(*by_itself);
   }
   for (const ir::Dim& dim : (*smalls[0].traced.program)->dims) {
     if (dim.expression.empty()) outcome.bindings[dim.name] = dim.value;
@@ -304,12 +304,33 @@ bool hit_a_limit(const Diagnostics& problems) {
          });
 }
 
+/// After runs at full size that tell nothing: small sizes, unless they were tried, and operators by
+/// themselves. What fails of that leaves `full` as it is.
+Outcome look_closer(Outcome full, bool small_tried, frontend::WorkerPool& pool,
+                    const frontend::SourceRequest& request, const Traced& traced,
+                    const std::string& folder, const Options& options) {
+  if (!small_tried) {
+    auto small = validate_small(pool, request, traced, folder, options);
+    if (small && small->status != "skipped") {
+      small->notes.push_back(fmt::format("not validated at full size: {}", full.reason));
+      return std::move(*small);
+    }
+  }
+  auto by_itself = validate_operators(pool, request, traced.trace, folder, options);
+  if (by_itself && by_itself->status != "skipped") return std::move(*by_itself);
+  full.notes.push_back(
+      fmt::format("operator by operator: {}",
+                  by_itself ? by_itself->reason : by_itself.error().front().message));
+  return full;
+}
+
 }  // namespace
 
 Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                                const Traced& traced, const std::string& folder,
                                const Options& options) {
-  if (!fits_full(*traced.program, options)) {
+  const bool fits = fits_full(*traced.program, options);
+  if (!fits) {
     Result<Outcome> small = validate_small(pool, request, traced, folder, options);
     const bool none = small && small->status == "skipped" && small->method.empty();
     if (!none || !can_be_run(*traced.program, options)) return small;
@@ -317,16 +338,8 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
   Result<Outcome> full =
       run_and_compare({.method = "full"}, pool, request, traced.trace, *traced.program,
                       runs_for(*traced.program), folder, options);
-  if (full && full->status == "skipped") {
-    SOLAR_TRY(Outcome small, validate_small(pool, request, traced, folder, options));
-    if (small.status != "skipped") {
-      small.notes.push_back(fmt::format("not validated at full size: {}", full->reason));
-      return small;
-    }
-    SOLAR_TRY(Outcome by_itself, validate_operators(pool, request, traced.trace, folder, options));
-    if (by_itself.status != "skipped") return by_itself;
-    full->notes.push_back(fmt::format("operator by operator: {}", by_itself.reason));
-  }
+  if (full && full->status == "skipped")
+    return look_closer(std::move(*full), !fits, pool, request, traced, folder, options);
   if (full || !hit_a_limit(full.error())) return full;
   // The original took more than was predicted; what the small sizes can say is better than nothing.
   Result<Outcome> small = validate_small(pool, request, traced, folder, options);
