@@ -329,18 +329,21 @@ Outcome look_closer(Outcome full, bool small_tried, frontend::WorkerPool& pool,
 Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::SourceRequest& request,
                                const Traced& traced, const std::string& folder,
                                const Options& options) {
-  const bool fits = fits_full(*traced.program, options);
-  if (!fits) {
-    Result<Outcome> small = validate_small(pool, request, traced, folder, options);
-    const bool none = small && small->status == "skipped" && small->method.empty();
+  std::optional<Outcome> small_skip;  // where the small sizes were tried first
+  if (!fits_full(*traced.program, options)) {
+    SOLAR_TRY(Outcome small, validate_small(pool, request, traced, folder, options));
+    const bool none = small.status == "skipped" && small.method.empty();
     if (!none || !can_be_run(*traced.program, options)) return small;
+    small_skip = std::move(small);
   }
   Result<Outcome> full =
       run_and_compare({.method = "full"}, pool, request, traced.trace, *traced.program,
                       runs_for(*traced.program), folder, options);
   if (full && full->status == "skipped")
-    return look_closer(std::move(*full), !fits, pool, request, traced, folder, options);
+    return look_closer(std::move(*full), small_skip.has_value(), pool, request, traced, folder,
+                       options);
   if (full || !hit_a_limit(full.error())) return full;
+  if (small_skip) return std::move(*small_skip);
   // The original took more than was predicted; what the small sizes can say is better than nothing.
   Result<Outcome> small = validate_small(pool, request, traced, folder, options);
   if (!small || small->method.empty()) return full;
