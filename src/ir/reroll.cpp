@@ -59,9 +59,11 @@ std::vector<TandemRun> sorted_runs(const Records& records) {
   return runs;
 }
 
+enum class Into : uint8_t { Loops, LoopsOrFunctions };
+
 /// One pass over the program: loops if there are any, else functions. Nothing if there is nothing
 /// to re-roll.
-std::optional<ast::File> one_round(const ast::File& file, Elaboration& elaboration) {
+std::optional<ast::File> one_round(const ast::File& file, Elaboration& elaboration, Into into) {
   Records records(*file.program);
   Facts facts(*file.program, elaboration);
   const std::vector<TandemRun> runs = sorted_runs(records);
@@ -71,6 +73,7 @@ std::optional<ast::File> one_round(const ast::File& file, Elaboration& elaborati
     insert_repeats(*next.program, records, repeats);
     return next;
   }
+  if (into == Into::Loops) return std::nullopt;
   std::vector<PlannedFunction> functions = choose_functions(choice);
   if (functions.empty()) return std::nullopt;
   name_functions(file, functions);
@@ -107,21 +110,31 @@ Result<ast::File> reroll(const ast::File& file) {
   for (const std::string& dim : unrolled.dims()) {
     if (unrolled.is_place(dim)) places.insert(dim);
   }
-  for (int i = 0; i < kRounds; ++i) {
-    const auto next = one_round(rolled, elaboration);
-    if (!next) break;
-    SOLAR_TRY(ast::File parsed, parse_text(source, print(*next)));
-    SOLAR_TRY(elaboration, elaborate(parsed, {}));
-    rolled = std::move(parsed);
-  }
-  if (!places.empty()) drop_places(rolled, places);
-  const auto is_loop = [](const ast::Statement& statement) {
-    return std::holds_alternative<ast::Repeat>(statement.body);
+  int rounds = 0;
+  const auto roll = [&](Into into) -> Result<ast::File> {
+    for (; rounds < kRounds; ++rounds) {
+      const auto next = one_round(rolled, elaboration, into);
+      if (!next) break;
+      SOLAR_TRY(ast::File parsed, parse_text(source, print(*next)));
+      SOLAR_TRY(elaboration, elaborate(parsed, {}));
+      rolled = std::move(parsed);
+    }
+    return rolled;
   };
-  const auto loops = [&](const ast::File& one) {
+  const auto loops = [](const ast::File& one) {
     const std::vector<ast::Statement>& statements = one.program->block.statements;
-    return std::count_if(statements.begin(), statements.end(), is_loop);
+    return std::count_if(statements.begin(), statements.end(), [](const ast::Statement& statement) {
+      return std::holds_alternative<ast::Repeat>(statement.body);
+    });
   };
+  SOLAR_TRY(rolled, roll(Into::Loops));
+  if (loops(rolled) != loops(file)) {
+    // Functions take their names from the program's, which must not tell how long a loop was.
+    SOLAR_TRY(rolled, parse_text(source, renumbered(rolled)));
+    SOLAR_TRY(elaboration, elaborate(rolled, {}));
+  }
+  SOLAR_TRY(rolled, roll(Into::LoopsOrFunctions));
+  if (!places.empty()) drop_places(rolled, places);
   if (loops(rolled) == loops(file)) return rolled;
   return parse_text(source, renumbered(rolled));
 }

@@ -17,7 +17,7 @@ namespace {
 /// Solves the equations for free dims.
 class Solver {
  public:
-  Solver(Elaboration& elaboration) : table_(elaboration.table) {
+  Solver(Elaboration& elaboration, Pinned pinned) : table_(elaboration.table), pinned_(pinned) {
     for (const Dim& dim : elaboration.program->dims) {
       if (!dim.expression.empty()) continue;
       order_[dim.name] = order_.size();
@@ -34,7 +34,9 @@ class Solver {
         a = apply(a);
         b = apply(b);
         if (a == b) continue;
-        if (solve(a, b) || solve(b, a) || isolate(a, b)) {
+        if (pinned_ == Pinned::Free && (is_count(a) || is_count(b))) {
+          rest.emplace_back(a, b);
+        } else if (solve(a, b) || solve(b, a) || isolate(a, b)) {
           changed = true;
         } else {
           rest.emplace_back(a, b);
@@ -95,7 +97,11 @@ class Solver {
     return true;
   }
 
+  /// A literal that may be the number of copies that a loop was written out to; 1 is a broadcast.
+  static bool is_count(const DimExpr& expr) { return expr.is_constant() && expr.constant() > 1; }
+
   DimTable& table_;
+  Pinned pinned_;
   std::map<std::string, size_t> order_;
   std::map<std::string, DimExpr> solved_;
   std::vector<std::pair<DimExpr, DimExpr>> pending_;
@@ -294,12 +300,12 @@ std::map<std::string, std::string> friendly_names(const ast::Program& program,
 
 }  // namespace
 
-Result<ast::File> unify_dims(const ast::File& file) {
+Result<ast::File> unify_dims(const ast::File& file, Pinned pinned) {
   SOLAR_TRY(Elaboration elaboration, elaborate(file, {}));
   const Program& core = *elaboration.program;
   ast::File result = file;
   ast::Program& program = *result.program;
-  Solver solver(elaboration);
+  Solver solver(elaboration, pinned);
   solver.run();
   DimTable& table = solver.table();
   const std::map<std::string, std::string> friendly = friendly_names(program, core);

@@ -6,8 +6,7 @@
 
 #include "exec/executor.h"
 #include "ir/parser.h"
-#include "ir/reroll.h"
-#include "ir/unify_dims.h"
+#include "ir/simplify.h"
 #include "ir/verify.h"
 #include "validate/per_op.h"
 #include "validate/run.h"
@@ -210,13 +209,12 @@ Result<Traced> trace_source(frontend::WorkerPool& pool, const frontend::SourceRe
   SOLAR_TRY(traced.trace,
             frontend::trace(pool, request, out, options.limits, {options.cancel, {}}));
   SOLAR_TRY(const ir::ast::File raw, ir::parse_text(traced.trace.name, traced.trace.alir));
-  SOLAR_TRY(traced.file, ir::unify_dims(raw));
-  if (auto rolled = ir::reroll(traced.file)) {
-    traced.file = std::move(*rolled);
-  } else {  // not for the user to mend: the program as it was traced is as good
+  SOLAR_TRY(ir::Simplified simple, ir::simplify(raw));
+  traced.file = std::move(simple.file);
+  if (simple.not_rerolled) {  // not for the user to mend: the program as it was traced is as good
+    const Diagnostics& why = *simple.not_rerolled;
     traced.trace.warnings.push_back(
-        fmt::format("the trace was not re-rolled: {}",
-                    rolled.error().empty() ? "" : rolled.error().front().message));
+        fmt::format("the trace was not re-rolled: {}", why.empty() ? "" : why.front().message));
   }
   SOLAR_TRY(ir::VerifiedProgram program, ir::verify(traced.file));
   traced.program = std::move(program);
