@@ -57,7 +57,74 @@ bool holds_something(const fs::path& folder) {
   return false;
 }
 
+struct WholeLines {
+  std::vector<report::SuiteResult> results = {};
+  size_t bytes = 0;  // a torn last line is after them
+};
+
+Result<WholeLines> whole_lines(const std::string& text, const std::string& name) {
+  WholeLines lines;
+  std::set<std::string> seen;
+  for (size_t number = 1; lines.bytes < text.size(); ++number) {
+    const size_t end = text.find('\n', lines.bytes);
+    const bool last = end == std::string::npos || end + 1 == text.size();
+    auto result = end == std::string::npos
+                      ? std::nullopt
+                      : report::parse_line(text.substr(lines.bytes, end - lines.bytes));
+    if (!result && last) break;  // torn
+    if (!result || !seen.insert(result->problem).second) {
+      return Diagnostic{
+          .kind = DiagnosticKind::SourceFile,
+          .message =
+              fmt::format("line {} of `{}` is {}", number, name,
+                          result ? "a second result of `" + result->problem + "`" : "not a result"),
+          .hint = "delete the line; its problem is done again"};
+    }
+    lines.results.push_back(std::move(*result));
+    lines.bytes = end + 1;
+  }
+  return lines;
+}
+
+/// The options that a run was started with.
+Result<Json> options_of(const std::string& name) {
+  SOLAR_TRY(const std::string text, read_file(name));
+  const Json file = Json::parse(text, nullptr, false);
+  const auto is_object = [&](const char* key) {
+    return file.contains(key) && file[key].is_object();
+  };
+  if (!file.is_object() || file.value("schema", Json()) != kSchema || !is_object("options")) {
+    return Diagnostic{
+        .kind = DiagnosticKind::SourceFile,
+        .message = fmt::format("`{}` does not hold the options of a run ({})", name, kSchema)};
+  }
+  return file["options"];
+}
+
 }  // namespace
+
+Result<RunFolder> read_run(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path + "/suite.json", error)) {
+    return usage(fmt::format("`{}` is not the folder of a run of `solar suite`", path),
+                 "name the folder that `solar suite --out` was given (default: solar-suite)");
+  }
+  RunFolder run;
+  SOLAR_TRY(const Json options, options_of(path + "/suite.json"));
+  try {
+    run.archs = options.value("arch", run.archs);
+    run.precision = options.value("precision", run.precision);
+    run.strict = options.value("strict", false);
+  } catch (const Json::exception& what) {
+    return Diagnostic{.kind = DiagnosticKind::SourceFile,
+                      .message = fmt::format("`{}/suite.json`: {}", path, what.what())};
+  }
+  const std::string name = path + "/results.jsonl";
+  SOLAR_TRY(const std::string text, read_file(name));
+  SOLAR_TRY(WholeLines lines, whole_lines(text, name));
+  run.results = std::move(lines.results);
+  return run;
+}
 
 Result<SuiteFolder> SuiteFolder::open(const std::string& path, const Json& options, bool resume) {
   SuiteFolder folder;
@@ -132,14 +199,7 @@ Result<Done> SuiteFolder::check_options(const Json& options) {
     const Json file = {{"schema", kSchema}, {"options", options}};
     return write_file(name, file.dump(1, ' ', true, Json::error_handler_t::replace) + "\n");
   }
-  SOLAR_TRY(const std::string text, read_file(name));
-  const Json file = Json::parse(text, nullptr, false);
-  if (!file.is_object() || file.value("schema", "") != kSchema || !file.contains("options")) {
-    return Diagnostic{
-        .kind = DiagnosticKind::SourceFile,
-        .message = fmt::format("`{}` does not hold the options of a run ({})", name, kSchema)};
-  }
-  const Json& before = file["options"];
+  SOLAR_TRY(const Json before, options_of(name));
   std::vector<std::string> differing;
   for (const auto& [key, value] : options.items()) {
     const Json old = before.value(key, Json());
@@ -159,27 +219,10 @@ Result<Done> SuiteFolder::read_results() {
   file_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) return write_error(name, errno);
   SOLAR_TRY(const std::string text, read_file(name));
-  std::set<std::string> seen;
-  size_t begin = 0;
-  for (size_t number = 1; begin < text.size(); ++number) {
-    const size_t end = text.find('\n', begin);
-    const bool last = end == std::string::npos || end + 1 == text.size();
-    auto result = end == std::string::npos ? std::nullopt
-                                           : report::parse_line(text.substr(begin, end - begin));
-    if (!result && last) break;  // torn
-    if (!result || !seen.insert(result->problem).second) {
-      return Diagnostic{
-          .kind = DiagnosticKind::SourceFile,
-          .message =
-              fmt::format("line {} of `{}` is {}", number, name,
-                          result ? "a second result of `" + result->problem + "`" : "not a result"),
-          .hint = "delete the line; its problem is done again"};
-    }
-    results_.push_back(std::move(*result));
-    begin = end + 1;
-  }
-  size_ = static_cast<int64_t>(begin);
-  if (begin < text.size() && ::ftruncate(file_, size_) != 0) return write_error(name, errno);
+  SOLAR_TRY(WholeLines lines, whole_lines(text, name));
+  results_ = std::move(lines.results);
+  size_ = static_cast<int64_t>(lines.bytes);
+  if (lines.bytes < text.size() && ::ftruncate(file_, size_) != 0) return write_error(name, errno);
   return Done{};
 }
 

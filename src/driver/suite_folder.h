@@ -54,4 +54,16 @@ class SuiteFolder {
   std::vector<report::SuiteResult> results_ = {};
 };
 
+/// What a run left in its folder, whether it was finished or not.
+struct RunFolder {
+  std::vector<std::string> archs = {};  // as they were named
+  std::string precision = "as-written";
+  bool strict = false;
+  std::vector<report::SuiteResult> results = {};
+};
+
+/// Changes nothing, and does not wait for a run that is at work there. Usage error: not a run's
+/// folder.
+Result<RunFolder> read_run(const std::string& path);
+
 }  // namespace solar::driver

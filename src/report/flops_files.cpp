@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "report/csv.h"
 #include "report/flops.h"
 
 namespace solar::report {
@@ -32,13 +33,6 @@ std::array<std::pair<const char*, int64_t>, 7> columns_of(const FlopsCounts& c) 
            {"special_ops", c.special_ops},
            {"bytes_in", c.bytes_in},
            {"bytes_out", c.bytes_out}}};
-}
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 }  // namespace
@@ -72,8 +66,8 @@ std::string render_csv(const Flops& flops) {
   for (const auto& [column, value] : columns_of({})) text += fmt::format(",{}", column);
   text += "\r\n";
   for (const FlopsRow& row : flops.rows) {
-    text += fmt::format("{},{},{},{}", name(row.kind), quoted(row.module), row.depth,
-                        quoted(fmt::format("{}", fmt::join(row.operators, " "))));
+    text += fmt::format("{},{},{},{}", name(row.kind), csv_cell(row.module), row.depth,
+                        csv_cell(fmt::format("{}", fmt::join(row.operators, " "))));
     for (const auto& [column, value] : columns_of(row.counts)) text += fmt::format(",{}", value);
     text += "\r\n";
   }

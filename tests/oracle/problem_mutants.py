@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,28 +27,40 @@ from .mutant_trial import Solar, Source, Trial, UntellingError, run
 TIMEOUT_S = 900
 BATCH = 2
 CAPS = (8, 16, 32, 64)
-DIVISORS = (8, 4, 2)
+DIVISORS = (16, 8, 4, 2)
 POINTS = 4_000_000  # of the largest loop nest; the evaluator holds it for every seed
 
 
-def small_sizes(constants: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def small_sizes(constants: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, int]]:
     """Smaller constants first: halved until they are under a cap, so that most divisions stay whole; then quotients.
 
-    A batch is smaller still, if that is a program.
+    A batch is smaller still, if that is a program; whole patches, heads and groups stay whole.
     """
     for cap in CAPS:
         for batch in (BATCH, cap):
-            yield {
-                name: halved(value, batch if "batch" in name.lower() else cap)
-                for name, value in constants.items()
-                if halved(value, batch if "batch" in name.lower() else cap) != value
-            }
+            sizes = {}
+            for one in constants:
+                value = one["value"]
+                small = halved(value, batch) if is_batch(one) else in_steps(value, one.get("step", 1), cap)
+                if small < value:
+                    sizes[one["name"]] = small
+            yield sizes
     for divisor in DIVISORS:
         yield {
-            name: min(value, BATCH) if "batch" in name.lower() else value // divisor
-            for name, value in constants.items()
-            if "batch" in name.lower() or (value > CAPS[0] and value % divisor == 0)
+            one["name"]: min(one["value"], BATCH) if is_batch(one) else one["value"] // divisor
+            for one in constants
+            if is_batch(one) or (one["value"] > CAPS[0] and one["value"] % divisor == 0)
         }
+
+
+def is_batch(constant: Mapping[str, Any]) -> bool:
+    return "batch" in constant["name"].lower()
+
+
+def in_steps(value: int, step: int, cap: int) -> int:
+    """Halved until it is under the cap, then up to a multiple of the step; two steps at least."""
+    small = halved(value, cap)
+    return small if step <= 1 or value % step else step * max(-(-small // step), 2)
 
 
 def halved(value: int, cap: int) -> int:
@@ -73,8 +85,7 @@ def points(solar: Solar, source: Source, folder: Path) -> int:
 
 def tried(solar: Solar, path: Path, folder: Path, count: int, seed: int) -> tuple[Source, Trial]:
     """The problem at the smallest sizes at which it is a program that validation accepts."""
-    found = worker.handle({"do": "inspect", "source": str(path)})["constants"]
-    constants = {one["name"]: one["value"] for one in found}
+    constants = worker.handle({"do": "inspect", "source": str(path)})["constants"]
     reasons = []
     for sizes in small_sizes(constants):
         source = Source(path, sizes)

@@ -41,6 +41,7 @@ void add_explain(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 void add_suite(CLI::App& app, Run& run);
 void add_flops(CLI::App& app, Run& run);
+void add_headroom(CLI::App& app, Run& run);
 
 /// Prints diagnostics to stderr (coloured on a terminal unless NO_COLOR) and gives the exit code
 /// they mean.

@@ -1,0 +1,25 @@
+#pragma once
+// Measured times against the floors of a suite's run.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/headroom.h"
+
+namespace solar::driver {
+
+struct HeadroomOptions {
+  std::string run;                         // the folder of `solar suite`
+  std::vector<std::string> measured = {};  // files, or IMPLEMENTATION=FILE
+  std::optional<std::string> arch = {};    // needed where the run has several
+  std::optional<std::string> device = {};  // needed where the files name several
+  std::string statistic = "min";           // min or mean; the other one where it is missing
+};
+
+/// Usage errors: a choice that is missing or not there. A measured problem is found in the run by
+/// its name, with or without folder and `.py`.
+Result<report::Headroom> headroom(const HeadroomOptions& options);
+
+}  // namespace solar::driver
