@@ -110,23 +110,6 @@ Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel
   return einsum::lift(program, options);
 }
 
-namespace {
-
-/// Those that the options name.
-Result<std::vector<arch::Machine>> machines_of(const AnalyzeOptions& options,
-                                               const Environment& environment) {
-  if (options.archs.empty()) return std::vector<arch::Machine>{};
-  SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
-  return arch::load_all(options.archs, environment.arch_library());
-}
-
-Result<einsum::Graph> lift_step(const Loaded& loaded, const Environment& environment) {
-  if (environment.progress) environment.progress("lift");
-  SOLAR_TRY(einsum::Graph graph, lift(loaded, environment.cancel));
-  SOLAR_TRY([[maybe_unused]] const Done lifted, environment.check_cancelled());
-  return graph;
-}
-
 Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,
                         const std::vector<arch::Machine>& machines,
                         const roofline::Policy& policy) {
@@ -143,6 +126,23 @@ Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,
   }
   if (!errors.empty()) return errors;
   return Done{};
+}
+
+namespace {
+
+/// Those that the options name.
+Result<std::vector<arch::Machine>> machines_of(const AnalyzeOptions& options,
+                                               const Environment& environment) {
+  if (options.archs.empty()) return std::vector<arch::Machine>{};
+  SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());
+  return arch::load_all(options.archs, environment.arch_library());
+}
+
+Result<einsum::Graph> lift_step(const Loaded& loaded, const Environment& environment) {
+  if (environment.progress) environment.progress("lift");
+  SOLAR_TRY(einsum::Graph graph, lift(loaded, environment.cancel));
+  SOLAR_TRY([[maybe_unused]] const Done lifted, environment.check_cancelled());
+  return graph;
 }
 
 /// Fills the report; what stays out of it after a failure is what the failure kept from being

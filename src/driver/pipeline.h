@@ -53,6 +53,10 @@ Result<Loaded> load(const AnalyzeOptions& options, const Environment& environmen
 /// The graph with data-dependent reads at the example inputs where those are known.
 Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel = nullptr);
 
+/// Both bounds on every machine. Failure: a missing rate, counts that overflow.
+Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,
+                        const std::vector<arch::Machine>& machines, const roofline::Policy& policy);
+
 struct Analysis {
   Loaded loaded = {};
   einsum::Graph graph = {};

@@ -149,16 +149,24 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
       ->allow_extra_args(false);
 }
 
-void add_source_options(CLI::App& command, SourceOptions& options) {
+void add_source(CLI::App& command, SourceOptions& options) {
   command.add_option("SRC", options.analyze.source, "FILE.py, FILE.py:NAME or FILE.alir")
       ->required();
-  add_list(command, "--bind", options.bindings, "set a free dim of the program: D=N");
   add_list(command, "--set", options.overrides,
            "replace an integer constant of the source: NAME=N");
+}
+
+void add_validation_options(CLI::App& command, SourceOptions& options) {
   command.add_flag("--no-validate", options.no_validate, "do not run the original for comparison");
   command.add_flag("--require-validated", options.require_validated,
                    "exit with 1 unless validation passed");
   add_limit_options(command, options);
+}
+
+void add_source_options(CLI::App& command, SourceOptions& options) {
+  add_source(command, options);
+  add_list(command, "--bind", options.bindings, "set a free dim of the program: D=N");
+  add_validation_options(command, options);
 }
 
 void add_memory_limit(CLI::App& command, double& gib) {
@@ -279,6 +287,13 @@ int validation_exit(const report::Validation& validation, const SourceOptions& o
       "{}: {}", failed ? "the program does not do what its source does" : "not validated",
       validation.reason.empty() ? "the results differ" : validation.reason);
   return report(Diagnostics{diagnostic});
+}
+
+bool write_report(const std::optional<std::string>& path, const std::string& text) {
+  if (!path) return true;
+  const auto written = write_file(*path, text);
+  if (!written) report(written.error());
+  return written.has_value();
 }
 
 }  // namespace solar::cli

@@ -40,6 +40,7 @@ void add_arch(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
 void add_suite(CLI::App& app, Run& run);
+void add_sweep(CLI::App& app, Run& run);
 void add_flops(CLI::App& app, Run& run);
 void add_headroom(CLI::App& app, Run& run);
 
@@ -92,6 +93,11 @@ CLI::Validator positive_up_to(double largest, const char* unit);
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                       const std::string& description);
 
+/// SRC and --set.
+void add_source(CLI::App& command, SourceOptions& options);
+/// Whether and how to validate, with the limits of it.
+void add_validation_options(CLI::App& command, SourceOptions& options);
+/// All of these, and --bind.
 void add_source_options(CLI::App& command, SourceOptions& options);
 /// --timeout and --memory-limit.
 void add_limit_options(CLI::App& command, SourceOptions& options);
@@ -108,6 +114,9 @@ bool parse_pairs(const std::vector<std::string>& texts, const char* option,
 
 /// Refuses, before the work, a file that could not be written after it. `-` is standard output.
 Result<Done> check_output_path(const std::string& path);
+
+/// Writes a report to a path, if one was asked for. False after an error was printed.
+bool write_report(const std::optional<std::string>& path, const std::string& text);
 
 /// The exit code that a validation status means under the options; says on stderr why it is not 0.
 int validation_exit(const report::Validation& validation, const SourceOptions& options);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "command.h"
 
 namespace solar::cli {
@@ -29,18 +28,12 @@ int flops(FlopsCommand& options) {
   const auto found = driver::flops(options.source.analyze, options.shown, env);
   if (!found) return report(found.error());
   clear_progress();
-  const auto write = [](const std::optional<std::string>& path, const std::string& text) {
-    if (!path) return true;
-    const auto written = write_file(*path, text);
-    if (!written) report(written.error());
-    return written.has_value();
-  };
-  if (!write(options.csv, report::render_csv(*found))) return kProblem;
-  if (!write(options.source.json, report::render_json(*found))) return kProblem;
+  if (!write_report(options.csv, report::render_csv(*found))) return kProblem;
+  if (!write_report(options.source.json, report::render_json(*found))) return kProblem;
   if (options.csv != "-" && options.source.json != "-") {
     const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
                                       .colour = use_colour(STDOUT_FILENO)};
-    if (!write("-", report::render_text(*found, text))) return kProblem;
+    if (!write_report("-", report::render_text(*found, text))) return kProblem;
   }
   return validation_exit(found->validation, options.source);
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "command.h"
 
 namespace solar::cli {
@@ -24,18 +23,12 @@ int headroom(const HeadroomCommand& options) {
   }
   const auto found = driver::headroom(options.headroom);
   if (!found) return report(found.error());
-  const auto write = [](const std::optional<std::string>& path, const std::string& text) {
-    if (!path) return true;
-    const auto written = write_file(*path, text);
-    if (!written) report(written.error());
-    return written.has_value();
-  };
-  if (!write(options.csv, report::render_csv(*found))) return kProblem;
-  if (!write(options.json, report::render_json(*found))) return kProblem;
+  if (!write_report(options.csv, report::render_csv(*found))) return kProblem;
+  if (!write_report(options.json, report::render_json(*found))) return kProblem;
   if (options.csv != "-" && options.json != "-") {
     const report::TextOptions text = {.width = terminal_width(STDOUT_FILENO),
                                       .colour = use_colour(STDOUT_FILENO)};
-    say(report::render_text(*found, text));
+    if (!write_report("-", report::render_text(*found, text))) return kProblem;
   }
   return found->violations.empty() ? kDone : kProblem;
 }

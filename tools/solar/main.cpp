@@ -75,9 +75,9 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("example: solar analyze examples/resnet18.py --arch h100-sxm");
   Run run;
-  for (const AddCommand add :
-       {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run, add_lift, add_fmt,
-        add_fix, add_arch, add_explain, add_doctor, add_suite, add_headroom, add_flops}) {
+  for (const AddCommand add : {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run,
+                               add_lift, add_fmt, add_fix, add_arch, add_explain, add_doctor,
+                               add_suite, add_sweep, add_headroom, add_flops}) {
     add(app, run);
   }
   try {
