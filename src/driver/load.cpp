@@ -108,6 +108,7 @@ Result<Done> load_source(const AnalyzeOptions& options, const Environment& envir
   loaded.validation = to_report(*outcome);
   loaded.validation.mode = loaded.mode;
   loaded.example = std::move(outcome->example);
+  loaded.small = std::move(outcome->small);
   return Done{};
 }
 

@@ -40,6 +40,7 @@ struct Loaded {
   std::map<std::string, einsum::KnownPort> known_ports = {};
   bool recorded_path = false;       // of a source that branches on data
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
+  std::optional<validate::SmallRun> small = {};  // where validation ran small sizes
   std::vector<std::string> warnings = {};
   double trace_s = 0;
   double validate_s = 0;

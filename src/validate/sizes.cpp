@@ -28,7 +28,8 @@ bool sums_products(const ir::Kernel& kernel) {
          behind_casts(value->b)->op == ir::ScalarOp::Load;
 }
 
-/// Points of a run, those of matrix products by their time.
+}  // namespace
+
 int64_t weighted_points(const ir::VerifiedProgram& program) {
   int64_t products = 0;
   for (const ir::Statement& statement : program->statements) {
@@ -42,8 +43,6 @@ int64_t weighted_points(const ir::VerifiedProgram& program) {
   const int64_t all = exec::estimate_points(program);  // saturates too
   return all == INT64_MAX ? all : all - products + products / kProductShare;
 }
-
-}  // namespace
 
 int64_t predicted_peak(const ir::VerifiedProgram& program) {
   return checked_mul(exec::predict_peak_bytes(program), 3).value_or(INT64_MAX);

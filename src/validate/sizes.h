@@ -1,5 +1,5 @@
 #pragma once
-// How large a program's run is, and which runs that allows. Private to validate/.
+// How large a program's run is, and which runs that allows..
 
 #include <string>
 #include <vector>
@@ -7,6 +7,9 @@
 #include "validate/run.h"
 
 namespace solar::validate {
+
+/// Points of a run, those of matrix products by their time.
+int64_t weighted_points(const ir::VerifiedProgram& program);
 
 /// The original holds its tensors in the worker, once as they are and once in float64.
 int64_t predicted_peak(const ir::VerifiedProgram& program);

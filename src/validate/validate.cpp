@@ -271,6 +271,8 @@ Result<Outcome> validate_small_but(frontend::WorkerPool& pool,
   }
   note_literals(smalls[0].literals, outcome);
   note_equal_dims(**smalls[0].traced.program, outcome);
+  if (!outcome.example.empty())
+    outcome.small = SmallRun{*smalls[0].traced.program, std::move(outcome.example)};
   outcome.example = {};
   return outcome;
 }

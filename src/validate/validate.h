@@ -39,6 +39,12 @@ struct FirstWrong {
   int64_t agreeing = 0;  // operators before it
 };
 
+/// A small program that was run, and what it was run on first (`in/NAME`).
+struct SmallRun {
+  ir::VerifiedProgram program;
+  exec::NamedTensors example = {};
+};
+
 struct Outcome {
   std::string status = "skipped";  // passed, failed, skipped
   std::string method = {};
@@ -53,7 +59,8 @@ struct Outcome {
   int64_t seeds = 0;
   std::vector<std::string> distributions = {};
   std::vector<std::string> notes = {};
-  exec::NamedTensors example = {};  // `full`: the tensors of the first run, `in/NAME`, ...
+  exec::NamedTensors example = {};     // `full`: the tensors of the first run, `in/NAME`, ...
+  std::optional<SmallRun> small = {};  // `two-trace`: of the first size
 };
 
 /// A trace as the analysis uses it: dims unified, verified.

@@ -39,6 +39,7 @@ void add_compare(CLI::App& app, Run& run);
 void add_arch(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
+void add_score(CLI::App& app, Run& run);
 void add_suite(CLI::App& app, Run& run);
 void add_sweep(CLI::App& app, Run& run);
 void add_flops(CLI::App& app, Run& run);

@@ -77,7 +77,7 @@ int run_program(int argc, char** argv) {
   Run run;
   for (const AddCommand add : {add_analyze, add_compare, add_inverse, add_trace, add_check, add_run,
                                add_lift, add_fmt, add_fix, add_arch, add_explain, add_doctor,
-                               add_suite, add_sweep, add_headroom, add_flops}) {
+                               add_suite, add_sweep, add_score, add_headroom, add_flops}) {
     add(app, run);
   }
   try {

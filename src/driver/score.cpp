@@ -1,0 +1,162 @@
+#include "driver/score.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/library.h"
+#include "base/checked.h"
+#include "driver/fill_report.h"
+#include "report/format.h"
+#include "roofline/rates.h"
+
+namespace solar::driver {
+namespace {
+
+bool has(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+/// Everything on the chip that can hold a byte from one run to the next; nothing if a part of it
+/// is not known.
+std::optional<int64_t> on_chip(const arch::Machine& machine) {
+  int64_t total = 0;
+  for (const auto& part : {machine.last_level_cache, machine.l1_shared, machine.register_file,
+                           machine.tensor_memory, machine.other_on_chip}) {
+    if (!part) return std::nullopt;
+    total = saturating_add(total, part->value);
+  }
+  return total;
+}
+
+/// The time that moving live inputs and outputs takes at the strict bandwidth, in a steady state of
+/// runs one after the other: what stays on chip need not be read again, and what is written may be
+/// overwritten there (bounds of a warm cache). No algebra and no choice of algorithm avoids it.
+void add_impossible(report::Score& out, const einsum::Graph& graph, const ir::Program& program,
+                    const arch::Machine& machine, const Liveness& live) {
+  if (!live.known) {
+    out.not_impossible = live.reason;
+    return;
+  }
+  const auto capacity = on_chip(machine);
+  const roofline::ChosenBandwidth bandwidth = roofline::bandwidth_of(machine, {.strict = true});
+  if (!capacity || has(bandwidth.assumptions, "strict-unknown")) {
+    out.not_impossible =
+        fmt::format("the {} of {} is not known",
+                    capacity ? "largest bandwidth" : "capacity on chip", machine.id);
+    return;
+  }
+  int64_t bytes = 0;
+  int64_t state = 0;
+  for (const einsum::Footprint& read : graph.reads) {
+    if (!has(live.live, program.tensor(read.tensor).name)) continue;
+    bytes = saturating_add(bytes, read.bytes.min.value);
+    if (read.role == ir::Role::State) state = saturating_add(state, read.bytes.min.value);
+  }
+  for (const einsum::Footprint& write : graph.writes)
+    bytes = saturating_add(bytes, write.bytes.min.value);
+  out.live_bytes = bytes;
+  out.on_chip_bytes = std::min(bytes, saturating_add(*capacity, std::min(*capacity, state)));
+  out.impossible_s = static_cast<double>(out.live_bytes - out.on_chip_bytes) / bandwidth.rate.value;
+}
+
+void add_score(report::Score& out) {
+  if (!out.baseline_s) {
+    out.no_score = "it needs a baseline";
+    return;
+  }
+  const double room = *out.baseline_s - out.sol_s;
+  if (room <= 0) {
+    out.no_score = "the baseline is not above the floor";
+    return;
+  }
+  const double divisor = 1 + (out.measured_s - out.sol_s) / room;
+  if (divisor == 0) {
+    out.no_score = "the measured time is as far below the floor as the baseline above it";
+    return;
+  }
+  out.score = 1 / divisor;
+}
+
+void add_verdict(report::Score& out) {
+  using report::time_text;
+  const bool degenerate = !out.constant_outputs.empty() || !out.ignored_inputs.empty();
+  if (out.impossible_s && out.measured_s < *out.impossible_s) {
+    out.verdict = "impossible";
+    out.verdict_text = fmt::format(
+        "moving the live inputs and the outputs through DRAM alone takes {}, whatever is computed",
+        time_text(*out.impossible_s));
+  } else if (out.measured_s < out.sol_s) {
+    out.verdict = "suspicious";
+    out.verdict_text = fmt::format(
+        "below the floor of {}, unless one of these does not hold: {}; at strict rates the floor "
+        "is "
+        "{}",
+        time_text(out.sol_s), fmt::join(out.assumptions, ", "), time_text(out.strict_sol_s));
+  } else {
+    out.verdict_text =
+        fmt::format("{} of the floor's speed", report::percent_text(out.sol_s / out.measured_s));
+  }
+  if (degenerate) {
+    out.verdict_text +=
+        "; the program is degenerate (below), so that less than all of it has to be done";
+  }
+}
+
+}  // namespace
+
+Result<report::Score> score(const Loaded& loaded, const einsum::Graph& graph,
+                            const arch::Machine& machine, const roofline::Policy& policy,
+                            const Liveness& live, const ScoreOptions& options) {
+  report::Report report;
+  SOLAR_TRY([[maybe_unused]] const Done bounded, add_bounds(report, graph, {machine}, policy));
+  report::Report at_strict;
+  roofline::Policy strict = policy;
+  strict.strict = true;
+  SOLAR_TRY([[maybe_unused]] const Done strictly, add_bounds(at_strict, graph, {machine}, strict));
+  const auto bound = [](const report::Report& in, const char* mode) -> const report::Bound& {
+    return *std::find_if(in.bounds.begin(), in.bounds.end(),
+                         [&](const report::Bound& b) { return b.mode == mode; });
+  };
+  report::Score out;
+  out.source = loaded.source;
+  out.program = (*loaded.program)->name;
+  out.arch = machine.id;
+  out.precision = roofline::name(policy.precision);
+  out.strict = policy.strict;
+  out.validation = loaded.validation;
+  out.measured_s = options.measured_s;
+  out.baseline_s = options.baseline_s;
+  out.unfused_s = bound(report, "unfused").time_s;
+  out.sol_s = bound(report, "fused").time_s;
+  out.limiter = bound(report, "fused").limiter;
+  out.strict_sol_s = bound(at_strict, "fused").time_s;
+  out.assumptions = bound(report, "fused").assumptions;
+  out.constant_outputs = live.constant_outputs;
+  for (const std::string& name : live.ignored) out.ignored_inputs.push_back(name);
+  add_warnings(out.warnings, loaded, graph);
+  add_impossible(out, graph, **loaded.program, machine, live);
+  add_score(out);
+  add_verdict(out);
+  return out;
+}
+
+Result<report::Score> score(const AnalyzeOptions& analyze, const ScoreOptions& options,
+                            const Environment& environment) {
+  SOLAR_TRY(const Analysis analysis, prepare(analyze, environment));
+  LivenessOptions liveness;
+  liveness.run.cancel = environment.cancel;
+  liveness.run.memory_limit = analyze.validation.full_bytes;
+  if (environment.progress) environment.progress("score: run on changed inputs");
+  Liveness live;
+  if (auto found = find_live(analysis.loaded, liveness)) {
+    live = std::move(*found);
+  } else {
+    SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
+    live.reason = found.error().front().message;
+  }
+  return score(analysis.loaded, analysis.graph, analysis.machines.front(), analyze.policy, live,
+               options);
+}
+
+}  // namespace solar::driver
