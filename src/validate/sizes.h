@@ -1,5 +1,5 @@
 #pragma once
-// How large a program's run is, and which runs that allows..
+// How large a program's run is, and which runs that allows.
 
 #include <string>
 #include <vector>
