@@ -1,0 +1,228 @@
+#include "algebra/algebra.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "algebra/compare.h"
+#include "algebra/emit.h"
+#include "exec/executor.h"
+#include "ir/verify.h"
+
+namespace solar::algebra {
+namespace {
+
+constexpr size_t kMaximumStages = 12;
+constexpr int kMaximumAttempts = 4;
+
+int64_t statement_count(const std::vector<ir::Statement>& statements) {
+  auto count = static_cast<int64_t>(statements.size());
+  for (const ir::Statement& statement : statements) {
+    if (const auto* repeat = std::get_if<ir::Repeat>(&statement.body))
+      count += statement_count(repeat->body);
+  }
+  return count;
+}
+
+std::vector<Rewrite> rewrite(Working& working, Log& log) {
+  fold_constants(working, log);
+  share_common(working, log);
+  working.remove_dead();
+  reorder_sums(working, log);
+  fold_constants(working, log);
+  working.remove_dead();
+  return log.all();
+}
+
+std::optional<ir::VerifiedProgram> proven(const ir::Program& program, bool in_f64,
+                                          Emitted* emitted = nullptr) {
+  auto text = emit(program, {.in_f64 = in_f64});
+  if (!text) return std::nullopt;
+  auto verified = ir::verify_text(text->text);
+  if (!verified) return std::nullopt;
+  if (emitted != nullptr) *emitted = std::move(*text);
+  return std::move(*verified);
+}
+
+std::vector<std::string> names_of(const std::vector<Rewrite>& rewrites) {
+  std::vector<std::string> names;
+  for (const Rewrite& r : rewrites) names.push_back(Log::name_of(r));
+  return names;
+}
+
+class Search {
+ public:
+  Search(const ir::VerifiedProgram& program, const ir::ast::File& file,
+         const std::map<std::string, int64_t>& bindings, const Options& options)
+      : program_(program), file_(file), bindings_(bindings), options_(options) {}
+
+  Optimised run() {
+    for (int attempt = 0; attempt < kMaximumAttempts; ++attempt) {
+      Working working(*program_);
+      Log log(forbidden_);
+      const std::vector<Rewrite> found = rewrite(working, log);
+      if (found.empty() || cancelled()) return std::move(result_);
+      if (!proven(working.program(), false)) {
+        result_.notes.push_back(fmt::format(
+            "{} {} dropped: the rewritten program cannot be written out or proven",
+            found.size(), found.size() == 1 ? "rewrite" : "rewrites"));
+        return std::move(result_);
+      }
+      switch (validate(found, {})) {
+        case Verdict::Same:
+          if (take(found)) return std::move(result_);
+          result_.notes.push_back("the rewritten program cannot be proven");
+          return std::move(result_);
+        case Verdict::CannotRun:
+          result_.notes.push_back(fmt::format(
+              "{} {} dropped: no size was found at which both programs run", found.size(),
+              found.size() == 1 ? "rewrite was" : "rewrites were"));
+          return std::move(result_);
+        case Verdict::Different:
+          forbid_wrong(found);
+          break;
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool cancelled() const { return options_.cancel != nullptr && *options_.cancel; }
+
+  /// Those that differ alone; all, if none does.
+  void forbid_wrong(const std::vector<Rewrite>& found) {
+    const size_t before = forbidden_.size();
+    if (found.size() <= kMaximumStages) {
+      for (const Rewrite& r : found) {
+        if (validate({r}, Log::name_of(r)) == Verdict::Same) continue;
+        forbidden_.insert(Log::name_of(r));
+        dropped(r);
+      }
+    }
+    if (forbidden_.size() != before) return;
+    for (const Rewrite& r : found) {
+      forbidden_.insert(Log::name_of(r));
+      dropped(r);
+    }
+  }
+
+  void dropped(const Rewrite& r) {
+    result_.notes.push_back(
+        fmt::format("dropped, since it changes results in a run: {} ({})", r.what, r.kind));
+  }
+
+  std::optional<ir::VerifiedProgram> bound_to(const std::map<std::string, int64_t>& dims) const {
+    ir::VerifyOptions options;
+    options.bindings = bindings_;
+    for (const auto& [name, value] : dims) options.bindings[name] = value;
+    auto verified = ir::verify(file_, options);
+    if (!verified) return std::nullopt;
+    return std::move(*verified);
+  }
+
+  /// The original at some size against what the same rewrites make of it there.
+  Verdict validate_at(const ir::VerifiedProgram& original, const std::vector<Rewrite>& wanted,
+                      const std::optional<std::string>& only) const {
+    Working working(*original);
+    if (!weigh_like(working, *program_)) return Verdict::CannotRun;
+    Log log(forbidden_, only);
+    const std::vector<Rewrite> found = rewrite(working, log);
+    if (names_of(found) != names_of(wanted)) return Verdict::CannotRun;
+    const auto rewritten = proven(working.program(), true);
+    const auto wide = proven(*original, true);
+    if (!rewritten || !wide) return Verdict::CannotRun;
+    const int64_t points = std::max(exec::estimate_points(*wide), exec::estimate_points(*rewritten));
+    if (points > options_.max_points) return Verdict::CannotRun;
+    return compare(original, *wide, *rewritten, options_.seeds, options_.cancel);
+  }
+
+  Verdict validate(const std::vector<Rewrite>& wanted, const std::optional<std::string>& only) {
+    if (exec::estimate_points(program_) <= options_.max_points) {
+      const Verdict verdict = validate_at(program_, wanted, only);
+      if (verdict != Verdict::CannotRun) {
+        result_.validated = "at full size";
+        return verdict;
+      }
+    }
+    for (const auto& dims : small_sizes()) {
+      if (cancelled()) return Verdict::CannotRun;
+      const auto small = bound_to(dims);
+      if (!small || exec::estimate_points(*small) > options_.max_points) continue;
+      const Verdict verdict = validate_at(*small, wanted, only);
+      if (verdict == Verdict::CannotRun) continue;
+      std::vector<std::string> parts;
+      for (const auto& [name, value] : dims) parts.push_back(fmt::format("{}={}", name, value));
+      result_.validated = fmt::format("at {}", fmt::join(parts, " "));
+      return verdict;
+    }
+    return Verdict::CannotRun;
+  }
+
+  /// Smaller and smaller values of the free dims; what is 1 stays 1.
+  std::vector<std::map<std::string, int64_t>> small_sizes() const {
+    std::vector<std::map<std::string, int64_t>> sizes;
+    const auto add = [&](const auto& value_of) {
+      std::map<std::string, int64_t> dims;
+      int64_t i = 0;
+      for (const ir::Dim& dim : program_->dims) {
+        if (dim.expression.empty() && dim.value > 1)
+          dims[dim.name] = std::min(dim.value, std::max<int64_t>(2, value_of(dim.value, i++)));
+      }
+      if (std::find(sizes.begin(), sizes.end(), dims) == sizes.end()) sizes.push_back(dims);
+    };
+    for (const int64_t cap : {5, 8, 12, 20}) {
+      add([&](int64_t v, int64_t i) { return v <= cap ? v : cap + i % 3; });
+      add([&](int64_t v, int64_t) { return v <= cap ? v : cap + v % 2; });
+    }
+    for (const int64_t by : {2, 4, 8, 16, 32, 64}) {
+      add([&](int64_t v, int64_t) { return v <= 8 ? v : std::max<int64_t>(4, v / by); });
+    }
+    return sizes;
+  }
+
+  /// Fills the stages: the program after each rewrite, as far as each can be told apart.
+  bool take(const std::vector<Rewrite>& found) {
+    std::set<std::string> later = forbidden_;
+    for (const Rewrite& r : found) later.insert(Log::name_of(r));
+    result_.rewrites = found;
+    for (size_t i = 0; i < found.size(); ++i) {
+      later.erase(Log::name_of(found[i]));
+      const bool last = i + 1 == found.size();
+      if (!last && found.size() > kMaximumStages) continue;
+      Working working(*program_);
+      Log log(later);
+      rewrite(working, log);
+      Emitted emitted;
+      auto verified = proven(working.program(), false, &emitted);
+      if (!verified) return false;
+      emitted.names.resize(program_->tensors.size());
+      result_.stages.push_back(
+          {std::move(*verified), std::move(emitted.text), std::move(emitted.names)});
+    }
+    return true;
+  }
+
+  const ir::VerifiedProgram& program_;
+  const ir::ast::File& file_;
+  const std::map<std::string, int64_t>& bindings_;
+  const Options& options_;
+  std::set<std::string> forbidden_ = {};
+  Optimised result_ = {};
+};
+
+}  // namespace
+
+Optimised optimise(const ir::VerifiedProgram& program, const ir::ast::File& file,
+                   const std::map<std::string, int64_t>& bindings, const Options& options) {
+  if (statement_count(program->statements) > options.max_statements) {
+    Optimised result;
+    result.notes.push_back(
+        fmt::format("the algebra was not looked at: more than {} statements",
+                    options.max_statements));
+    return result;
+  }
+  return Search(program, file, bindings, options).run();
+}
+
+}  // namespace solar::algebra

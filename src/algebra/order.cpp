@@ -1,0 +1,101 @@
+#include "algebra/order.h"
+
+#include <bit>
+#include <limits>
+
+namespace solar::algebra {
+namespace {
+
+/// 1 at every point of the given loops: what keeps a loop that only a guard has.
+ExprPtr one_at(ir::ElementType type) {
+  Expr one;
+  one.type = type;
+  one.constant = 1;
+  return std::make_shared<const Expr>(std::move(one));
+}
+
+double points(const Term& term, LoopMask mask) {
+  double all = 1;
+  for (size_t i = 0; i < term.loops.size(); ++i) {
+    if (mask >> i & 1) all *= static_cast<double>(term.loops[i].weight);
+  }
+  return all;
+}
+
+bool same(const ExprPtr& a, const ExprPtr& b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr) return false;
+  return a->op == b->op && a->type == b->type && a->constant == b->constant &&
+         a->integer == b->integer && a->index == b->index && a->tensor == b->tensor &&
+         a->subscripts == b->subscripts && same(a->a, b->a) && same(a->b, b->b) &&
+         same(a->c, b->c);
+}
+
+}  // namespace
+
+LoopMask Order::inside(uint32_t subset) const {
+  LoopMask mask = 0;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (subset >> i & 1) mask |= loops[i];
+  }
+  return mask;
+}
+
+LoopMask Order::kept(uint32_t subset) const {
+  const LoopMask mine = inside(subset);
+  LoopMask needed = targets | inside(all() & ~subset);
+  for (const LoopMask guard : guards) {
+    if ((guard & ~mine) != 0) needed |= guard;
+  }
+  return mine & needed;
+}
+
+Order best_order(Term& term) {
+  Order order;
+  for (const ExprPtr& factor : term.factors) order.loops.push_back(support(term.nest, *factor));
+  for (const Guard& guard : term.guards) order.guards.push_back(term.nest.support(guard));
+  for (int32_t i = 0; i < term.targets; ++i) order.targets |= einsum::loop_bit(i);
+  LoopMask missing = 0;
+  for (const LoopMask guard : order.guards) missing |= guard & ~order.targets;
+  if (!order.loops.empty()) missing &= ~order.inside(order.all());
+  if (missing != 0) {
+    term.factors.push_back(
+        one_at(term.factors.empty() ? ir::ElementType::F32 : term.factors[0]->type));
+    order.loops.push_back(missing);
+  }
+  if (order.loops.empty()) return order;
+  const uint32_t all = order.all();
+  order.cost.assign(size_t{all} + 1, std::numeric_limits<double>::infinity());
+  order.left.assign(size_t{all} + 1, 0);
+  for (uint32_t subset = 1; subset <= all; ++subset) {
+    if (std::has_single_bit(subset)) {
+      order.cost[subset] = 0;
+      continue;
+    }
+    for (uint32_t left = (subset - 1) & subset; left > 0; left = (left - 1) & subset) {
+      const uint32_t right = subset & ~left;
+      if (left < right) continue;
+      const LoopMask pair = order.kept(left) | order.kept(right);
+      const bool sums = (pair & ~order.kept(subset)) != 0;
+      // A sum of squares is no contraction.
+      const bool square = std::popcount(subset) == 2 &&
+                          same(term.factors[static_cast<size_t>(std::countr_zero(left))],
+                               term.factors[static_cast<size_t>(std::countr_zero(right))]);
+      const double cost =
+          order.cost[left] + order.cost[right] + (sums && !square ? points(term, pair) : 0);
+      if (cost < order.cost[subset]) {
+        order.cost[subset] = cost;
+        order.left[subset] = left;
+      }
+    }
+  }
+  return order;
+}
+
+double cost_of(const std::vector<Term>& terms) {
+  double total = 0;
+  for (Term term : terms) total += best_order(term).total();
+  return total;
+}
+
+}  // namespace solar::algebra

@@ -1,0 +1,33 @@
+#pragma once
+// The best pairwise order of a term's products, by dynamic programming over subsets of factors.
+
+#include <cstdint>
+#include <vector>
+
+#include "algebra/terms.h"
+
+namespace solar::algebra {
+
+/// How a subset of factors is multiplied: two subsets first, or (a single factor) itself.
+struct Order {
+  std::vector<LoopMask> loops = {};   // per factor
+  std::vector<uint32_t> left = {};    // per subset of two factors or more
+  std::vector<double> cost = {};      // per subset: multiply-accumulates, at the loops' weights
+  std::vector<LoopMask> guards = {};  // the loops that each guard couples
+  LoopMask targets = 0;
+
+  uint32_t all() const { return (uint32_t{1} << loops.size()) - 1; }
+  LoopMask inside(uint32_t subset) const;
+  /// Loops that the subset's product still has after summing what nothing else needs.
+  LoopMask kept(uint32_t subset) const;
+  double total() const { return cost.empty() ? 0 : cost[all()]; }
+};
+
+/// Guards whose loops no factor has add a factor 1 that has them to the term. A term of no factors
+/// has no order.
+Order best_order(Term& term);
+
+/// Of all terms, each at its best order.
+double cost_of(const std::vector<Term>& terms);
+
+}  // namespace solar::algebra

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "algebra/build.h"
+#include "algebra/order.h"
+#include "algebra/rewrite.h"
+#include "algebra/terms.h"
+
+namespace solar::algebra {
+namespace {
+
+constexpr double kWorthwhile = 1e-9;
+
+struct Candidate {
+  Expanded expanded = {};
+  double before = 0;  // of the kernel and of the producers that go with it
+  double after = 0;
+};
+
+/// The merged producers that nothing else reads.
+std::vector<ir::TensorId> going(const Working& working, ir::TensorId root,
+                                const std::vector<ir::TensorId>& merged) {
+  // Views between a producer and its reader go too.
+  std::vector<ir::TensorId> gone = {root};
+  const auto is_gone = [&](ir::TensorId id) {
+    return std::find(gone.begin(), gone.end(), id) != gone.end();
+  };
+  const auto unread = [&](const auto& self, ir::TensorId id) -> bool {
+    if (working.leaves(id)) return false;
+    const std::vector<ir::TensorId>& readers = working.readers(id);
+    return std::all_of(readers.begin(), readers.end(), [&](ir::TensorId reader) {
+      return is_gone(reader) || (working.view(reader) != nullptr && self(self, reader));
+    });
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ir::TensorId id : merged) {
+      if (is_gone(id) || !unread(unread, id)) continue;
+      gone.push_back(id);
+      changed = true;
+    }
+  }
+  gone.erase(gone.begin());
+  return gone;
+}
+
+double cost_of(const Expander& expander, const ir::Kernel& kernel) {
+  const auto terms = expander.terms_of(kernel);
+  return terms ? cost_of(*terms) : 0;
+}
+
+std::optional<Candidate> candidate(const Working& working, const Expander& expander,
+                                   const ir::Kernel& kernel, const Expansion& how) {
+  auto expanded = expander.expand(kernel, how);
+  if (!expanded || expanded->sums == 0) return std::nullopt;
+  Candidate found;
+  found.before = cost_of(expander, kernel);
+  for (const ir::TensorId id : going(working, kernel.output, expanded->merged))
+    found.before += cost_of(expander, *working.kernel(id));
+  found.after = cost_of(expanded->terms);
+  found.expanded = std::move(*expanded);
+  const bool cheaper = found.after < found.before * (1 - kWorthwhile);
+  const bool vanishes = found.expanded.cancelled && found.after <= found.before;
+  if (!cheaper && !vanishes) return std::nullopt;
+  return found;
+}
+
+std::string what_of(const Working& working, const ir::Kernel& kernel, const Candidate& found,
+                    const std::string& kind) {
+  std::vector<std::string> sums;
+  for (const ir::TensorId id : found.expanded.merged) {
+    const ir::Kernel* producer = working.kernel(id);
+    if (producer != nullptr && producer->reduction == ir::Reduction::Sum)
+      sums.push_back(fmt::format("`{}`", working.tensor(id).name));
+  }
+  const std::string& name = working.tensor(kernel.output).name;
+  const std::string of = fmt::format("{}", fmt::join(sums, ", "));
+  if (kind == "cancel") {
+    return fmt::format("in `{}` the terms of {} cancel{}", name, of,
+                       found.expanded.terms.empty() ? ": it is 0" : "");
+  }
+  if (kind == "push-sum")
+    return fmt::format("the sum `{}` of the product {} is taken of its operands first", name, of);
+  return fmt::format("the products of {} and `{}` in another order", of, name);
+}
+
+}  // namespace
+
+void reorder_sums(Working& working, Log& log) {
+  // The last ones first: what they reach is widest there.
+  std::vector<ir::TensorId> roots;
+  for (size_t b = 0; b < working.block_count(); ++b) {
+    for (const ir::Statement& statement : working.block(b)) {
+      const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
+      if (kernel != nullptr && kernel->reduction == ir::Reduction::Sum && !is_unit_reduction(*kernel))
+        roots.push_back(kernel->output);
+    }
+  }
+  std::reverse(roots.begin(), roots.end());
+  std::optional<Expander> expander(working);
+  for (const ir::TensorId root : roots) {
+    const ir::Kernel* kernel = working.kernel(root);
+    if (kernel == nullptr) continue;
+    if (!working.leaves(root) && working.readers(root).empty()) continue;  // gone meanwhile
+    auto found = candidate(working, *expander, *kernel, {});
+    if (!found) found = candidate(working, *expander, *kernel, {.sums = 1});
+    if (!found) continue;
+    const bool product = cost_of(*expander, *kernel) > 0;
+    const std::string kind = found->expanded.cancelled ? "cancel" : product ? "reorder" : "push-sum";
+    if (!log.allows(kind, working.tensor(root).name)) continue;
+    log.add(working, root, kind, what_of(working, *kernel, *found, kind));
+    working.replace(root, build(working, root, std::move(found->expanded.terms)));
+    working.remove_dead();
+    expander.emplace(working);  // what it knew is of the program before
+  }
+}
+
+}  // namespace solar::algebra
