@@ -2,7 +2,7 @@
 
 namespace solar::algebra {
 
-void Log::add(const Working& working, ir::TensorId tensor, std::string kind, std::string what) {
+Rewrite& Log::add(const Working& working, ir::TensorId tensor, std::string kind, std::string what) {
   Rewrite rewrite;
   rewrite.kind = std::move(kind);
   rewrite.tensor = working.tensor(tensor).name;
@@ -14,7 +14,7 @@ void Log::add(const Working& working, ir::TensorId tensor, std::string kind, std
     rewrite.at = group.at;
     rewrite.module = group.module;
   }
-  all_.push_back(std::move(rewrite));
+  return all_.emplace_back(std::move(rewrite));
 }
 
 }  // namespace solar::algebra

@@ -18,6 +18,9 @@ struct Rewrite {
   std::string at = {};
   std::string module = {};
   std::string what = {};
+  std::vector<std::string> products = {};  // contractions that went into it
+  double macs_before = 0;                  // multiply-accumulates of all that it replaces
+  double macs_after = 0;
 };
 
 /// What may be done, and what was done.
@@ -34,7 +37,7 @@ class Log {
     return !forbidden_.contains(name);
   }
   /// Places the rewrite in its source operator; called before the program changes.
-  void add(const Working& working, ir::TensorId tensor, std::string kind, std::string what);
+  Rewrite& add(const Working& working, ir::TensorId tensor, std::string kind, std::string what);
   const std::vector<Rewrite>& all() const { return all_; }
 
  private:

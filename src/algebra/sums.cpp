@@ -109,7 +109,14 @@ void reorder_sums(Working& working, Log& log) {
     const bool product = cost_of(*expander, *kernel) > 0;
     const std::string kind = found->expanded.cancelled ? "cancel" : product ? "reorder" : "push-sum";
     if (!log.allows(kind, working.tensor(root).name)) continue;
-    log.add(working, root, kind, what_of(working, *kernel, *found, kind));
+    Rewrite& rewrite = log.add(working, root, kind, what_of(working, *kernel, *found, kind));
+    rewrite.macs_before = found->before;
+    rewrite.macs_after = found->after;
+    for (const ir::TensorId id : found->expanded.merged) {
+      const ir::Kernel* producer = working.kernel(id);
+      if (producer != nullptr && cost_of(*expander, *producer) > 0)
+        rewrite.products.push_back(working.tensor(id).name);
+    }
     working.replace(root, build(working, root, std::move(found->expanded.terms)));
     working.remove_dead();
     expander.emplace(working);  // what it knew is of the program before

@@ -70,8 +70,6 @@ void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph&
   if (random) add("random-draws-read");
 }
 
-namespace {
-
 report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
                        const arch::Machine& machine, const roofline::Policy& policy,
                        const einsum::Graph& graph) {
@@ -91,8 +89,6 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
   add_assumptions(out.assumptions, graph);
   return out;
 }
-
-}  // namespace
 
 void fill_bounds(report::Report& report, const roofline::Bounds& bounds,
                  const arch::Machine& machine, const roofline::Policy& policy,

@@ -23,6 +23,11 @@ void fill_bounds(report::Report& report, const roofline::Bounds& bounds,
                  const arch::Machine& machine, const roofline::Policy& policy,
                  const einsum::Graph& graph);
 
+/// One bound; its assumptions are the rates' and the graph's.
+report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
+                       const arch::Machine& machine, const roofline::Policy& policy,
+                       const einsum::Graph& graph);
+
 /// What the graph's counts take for granted, in every mode.
 void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph& graph);
 

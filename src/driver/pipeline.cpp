@@ -6,7 +6,9 @@
 #include <chrono>
 
 #include "arch/library.h"
+#include "driver/algebraic.h"
 #include "driver/fill_report.h"
+#include "driver/graph_work.h"
 #include "einsum/lift.h"
 #include "exec/executor.h"
 #include "ir/statement_count.h"
@@ -19,50 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-roofline::Work work_of(const std::vector<einsum::MacClass>& classes, Bytes traffic) {
-  roofline::Work work;
-  for (const einsum::MacClass& c : classes) work.macs.push_back({c.type, c.is_convolution, c.macs});
-  work.traffic = traffic;
-  return work;
-}
-
-Diagnostic overflow(const char* what) {
-  Diagnostic diagnostic;
-  diagnostic.kind = DiagnosticKind::CountOverflow;
-  diagnostic.message = fmt::format("the {} do not fit 64 bits", what);
-  diagnostic.hint = "bind smaller dims";
-  return diagnostic;
-}
-
-Result<Bytes> sum(std::initializer_list<Bytes> parts, const char* what) {
-  Bytes total;
-  for (const Bytes part : parts) {
-    const auto next = checked_add(total, part);
-    if (!next) return overflow(what);
-    total = *next;
-  }
-  return total;
-}
-
-/// Bounds use the proved minimum of data-dependent reads.
-Result<std::vector<roofline::Work>> operator_work(const einsum::Graph& graph) {
-  std::vector<roofline::Work> work;
-  for (const einsum::Operator& op : graph.operators) {
-    SOLAR_TRY(const Bytes traffic,
-              sum({op.bytes_in.min, op.bytes_out.min}, "bytes of an operator"));
-    work.push_back(work_of(op.mac_classes, traffic));
-  }
-  return work;
-}
-
-Result<roofline::Work> graph_work(const einsum::Graph& graph) {
-  const einsum::Totals& t = graph.totals;
-  SOLAR_TRY(const Bytes traffic,
-            sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
-                "bytes of the program"));
-  return work_of(graph.mac_classes, traffic);
 }
 
 }  // namespace
@@ -169,7 +127,12 @@ Result<Done> analyze_step(const AnalyzeOptions& options, const Environment& envi
   const auto bound_start = Clock::now();
   const auto bounded = add_bounds(report, graph, machines, options.policy);
   report.timings_s.bound = seconds_since(bound_start);
-  return bounded;
+  if (!bounded || !options.algebra) return bounded;
+  if (environment.progress) environment.progress("algebra");
+  const auto algebra_start = Clock::now();
+  add_algebraic(report, loaded, graph, machines, options, environment.cancel);
+  report.timings_s.algebra = seconds_since(algebra_start);
+  return environment.check_cancelled();
 }
 
 Attempt attempt(const AnalyzeOptions& options, const Environment& environment,

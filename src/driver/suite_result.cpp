@@ -82,6 +82,8 @@ report::SuiteResult result_of(const std::string& problem, const Attempt& attempt
         {bound.arch, bound.mode, bound.time_s, bound.limiter, bound.traffic_bytes});
   }
   result.warnings = report.warnings;
+  for (const report::Degenerate& d : report.degenerate)
+    result.warnings.push_back("degenerate program: " + d.what);
   return result;
 }
 

@@ -118,6 +118,26 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
     Json& list = out["nodes"] = Json::array();
     for (const NodeTime& time : bound.node_times) list.push_back(to_json(time, nodes));
   }
+  if (bound.rewrites) out["rewrites"] = *bound.rewrites;
+  return out;
+}
+
+Json to_json(const Rewrite& r) {
+  Json out = {{"kind", r.kind}};
+  put(out, "op", r.op);
+  put(out, "at", r.at);
+  put(out, "module", r.module);
+  put(out, "tensor", r.tensor);
+  put(out, "what", r.what);
+  if (r.saves_macs) out["saves_macs"] = *r.saves_macs;
+  if (r.saves_bytes) out["saves_bytes"] = *r.saves_bytes;
+  put(out, "validated", r.validated);
+  return out;
+}
+
+Json to_json(const Degenerate& d) {
+  Json out = {{"kind", d.kind}, {"tensor", d.tensor}, {"what", d.what}};
+  put(out, "at", d.at);
   return out;
 }
 
@@ -162,11 +182,14 @@ std::string render_json(const Report& report) {
   out["nodes"] = objects_of(report.nodes);
   Json& bounds = out["bounds"] = Json::array();
   for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes));
-  out["rewrites"] = Json::array();
+  out["rewrites"] = objects_of(report.rewrites);
+  if (!report.algebra_notes.empty()) out["algebra_notes"] = list_of(report.algebra_notes);
+  out["degenerate"] = objects_of(report.degenerate);
   out["warnings"] = list_of(report.warnings);
   const Timings& t = report.timings_s;
   out["timings_s"] = {
       {"trace", t.trace}, {"validate", t.validate}, {"lift", t.lift}, {"bound", t.bound}};
+  if (t.algebra > 0) out["timings_s"]["algebra"] = t.algebra;
   return text_of(out);
 }
 

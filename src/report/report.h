@@ -99,7 +99,7 @@ struct NodeTime {
 struct Bound {
   std::string arch;
   std::string precision = "as-written";
-  std::string mode;  // unfused, fused
+  std::string mode;  // unfused, fused, algebraic
   double time_s = 0;
   double compute_s = 0;
   double memory_s = 0;
@@ -109,6 +109,28 @@ struct Bound {
   bool strict = false;
   std::vector<std::string> assumptions = {};
   std::vector<NodeTime> node_times = {};  // unfused only
+  std::optional<size_t> rewrites = {};    // algebraic: how many, in the report's order, it is of
+};
+
+/// One step to a cheaper program with the same meaning.
+struct Rewrite {
+  std::string kind;
+  std::string op = {};
+  std::string at = {};
+  std::string module = {};
+  std::string tensor = {};
+  std::string what = {};
+  std::optional<int64_t> saves_macs = {};  // useful ones, and of the compulsory traffic; absent
+  std::optional<int64_t> saves_bytes = {};  // where only several steps together were counted
+  std::string validated = {};               // `at full size`, `at N=3 K=4`
+};
+
+/// A program that does less than it seems to.
+struct Degenerate {
+  std::string kind;  // constant-output, ignored-input, ignored-parameter, collapsed-product
+  std::string tensor;
+  std::string what;
+  std::string at = {};
 };
 
 struct Timings {
@@ -116,6 +138,7 @@ struct Timings {
   double validate = 0;
   double lift = 0;
   double bound = 0;
+  double algebra = 0;
 };
 
 struct Dim {
@@ -132,7 +155,10 @@ struct Report {
   Validation validation = {};
   Totals totals = {};
   std::vector<Node> nodes = {};
-  std::vector<Bound> bounds = {};                      // by architecture, then unfused before fused
+  std::vector<Bound> bounds = {};  // by architecture, then unfused, fused, algebraic
+  std::vector<Rewrite> rewrites = {};
+  std::vector<std::string> algebra_notes = {};  // what was not done, and why
+  std::vector<Degenerate> degenerate = {};
   std::map<std::string, std::string> arch_names = {};  // id -> `NVIDIA H100 SXM`
   std::vector<std::string> warnings = {};
   Timings timings_s = {};

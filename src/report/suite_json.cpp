@@ -113,6 +113,7 @@ SuiteResult result_of(const Json& object) {
     get(*found, "validate", t.validate);
     get(*found, "lift", t.lift);
     get(*found, "bound", t.bound);
+    get(*found, "algebra", t.algebra);
   }
   get(object, "warnings", r.warnings);
   return r;
@@ -136,6 +137,7 @@ std::string render_line(const SuiteResult& r) {
   if (const auto& t = r.timings_s) {
     out["timings_s"] = {
         {"trace", t->trace}, {"validate", t->validate}, {"lift", t->lift}, {"bound", t->bound}};
+    if (t->algebra > 0) out["timings_s"]["algebra"] = t->algebra;
   }
   out["warnings"] = r.warnings;
   return text_of(out, -1);

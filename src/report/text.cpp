@@ -25,6 +25,10 @@ std::string sentence(const ArchBounds& a, const Style& style) {
     text += fmt::format("{}{} operator by operator (mostly {})", text.empty() ? "at least " : ", ",
                         time_text(a.unfused->time_s), limited_by(a.unfused->limiter));
   }
+  if (a.algebraic != nullptr && a.algebraic->rewrites.value_or(0) > 0) {
+    text += fmt::format(", {} after algebra ({})", time_text(a.algebraic->time_s),
+                        limited_by(a.algebraic->limiter));
+  }
   return style.titled(Tone::Heading, a.arch, text);
 }
 
@@ -220,6 +224,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   }
   text += validation_text(report.validation, style);
   text += assumptions_text(report, style);
+  text += degenerate_text(report, style);
   text += warnings_text(report.warnings, style) + "\n";
   if (archs.size() > 1) {
     text += style.heading("comparison") + arch_table(report, archs, style) + "\n";
@@ -227,6 +232,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   text += totals_text(report, archs, style);
   if (!archs.empty()) {
     text += nodes_text(report, archs.front(), style);
+    text += algebra_text(report, archs, style);
     text += advice_text(report, archs.front(), style);
   }
   return without_last_break(std::move(text));
@@ -239,6 +245,7 @@ std::string render_compare(const Report& report, const TextOptions& options) {
   text += archs.empty() ? std::string("no architecture given\n") : arch_table(report, archs, style);
   text += "\n" + validation_text(report.validation, style);
   text += assumptions_text(report, style);
+  text += degenerate_text(report, style);
   text += warnings_text(report.warnings, style);
   return text;
 }

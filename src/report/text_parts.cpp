@@ -40,6 +40,7 @@ std::string scope_of(const std::string& assumption, const std::vector<Bound>& bo
   bool any_fused = false;
   std::vector<std::string> archs;
   for (const Bound& bound : bounds) {
+    if (bound.mode == "algebraic") continue;
     if (has(bound.assumptions, assumption)) {
       any_fused = any_fused || bound.mode == "fused";
       if (!has(archs, bound.arch)) archs.push_back(bound.arch);
@@ -133,6 +134,7 @@ std::vector<ArchBounds> by_arch(const Report& report) {
     if (at == result.end()) at = result.insert(result.end(), {bound.arch});
     if (bound.mode == "unfused") at->unfused = &bound;
     if (bound.mode == "fused") at->fused = &bound;
+    if (bound.mode == "algebraic") at->algebraic = &bound;
   }
   return result;
 }
@@ -180,9 +182,17 @@ std::string warnings_text(const std::vector<std::string>& warnings, const Style&
 
 std::string assumptions_text(const Report& report, const Style& style) {
   std::vector<std::string> all;
+  std::vector<std::string> rewritten;
   for (const Bound& bound : report.bounds) {
+    if (bound.mode == "algebraic") continue;
     for (const std::string& assumption : bound.assumptions) {
       if (!has(all, assumption)) all.push_back(assumption);
+    }
+  }
+  for (const Bound& bound : report.bounds) {
+    if (bound.rewrites.value_or(0) == 0) continue;
+    for (const std::string& assumption : bound.assumptions) {
+      if (!has(all, assumption) && !has(rewritten, assumption)) rewritten.push_back(assumption);
     }
   }
   std::vector<std::string> items;
@@ -190,7 +200,9 @@ std::string assumptions_text(const Report& report, const Style& style) {
   for (const std::string& assumption : all) {
     const bool everywhere =
         std::all_of(report.bounds.begin(), report.bounds.end(),
-                    [&](const Bound& b) { return has(b.assumptions, assumption); });
+                    [&](const Bound& b) {
+                      return b.mode == "algebraic" || has(b.assumptions, assumption);
+                    });
     if (everywhere) {
       items.push_back(assumption);
     } else {
@@ -198,6 +210,8 @@ std::string assumptions_text(const Report& report, const Style& style) {
     }
   }
   items.insert(items.end(), partial.begin(), partial.end());
+  for (const std::string& assumption : rewritten)
+    items.push_back(fmt::format("{} (after algebra)", assumption));
   return list_text(items, style);
 }
 

@@ -29,11 +29,12 @@ class Style {
   bool colour_;
 };
 
-/// Both bounds of one architecture; null where one is missing.
+/// The bounds of one architecture; null where one is missing.
 struct ArchBounds {
   std::string arch;
   const Bound* unfused = nullptr;
   const Bound* fused = nullptr;
+  const Bound* algebraic = nullptr;
 };
 
 /// In the report's order.
@@ -46,6 +47,11 @@ std::string limited_by(std::string_view limiter);
 std::string validation_text(const Validation& validation, const Style& style);
 /// The warnings that the validation's paragraph does not say, a line each.
 std::string warnings_text(const std::vector<std::string>& warnings, const Style& style);
+/// A loud line for each way in which the program does less than it seems to.
+std::string degenerate_text(const Report& report, const Style& style);
+/// The rewrites of the algebraic mode and what was dropped; nothing where there is neither.
+std::string algebra_text(const Report& report, const std::vector<ArchBounds>& archs,
+                         const Style& style);
 /// Which assumptions the bounds rest on; those of only some bounds say of which.
 std::string assumptions_text(const Report& report, const Style& style);
 std::string assumptions_text(const std::vector<std::string>& assumptions, const Style& style);

@@ -270,6 +270,7 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   remove_repeated(analyze.archs);
   analyze.policy.precision = *precision;
   analyze.policy.strict = options.strict;
+  analyze.algebra = !options.no_algebra;
   analyze.validate = !options.no_validate;
   analyze.validation.full_bytes = static_cast<int64_t>(options.memory_gib * 0x1p30);
   analyze.validation.limits.memory_bytes = static_cast<int64_t>((options.memory_gib + 2) * 0x1p30);

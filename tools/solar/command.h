@@ -79,6 +79,7 @@ struct SourceOptions {
   std::string params = "runtime";
   std::string cache = "cold";
   bool strict = false;
+  bool no_algebra = false;
   bool no_validate = false;
   bool require_validated = false;
   double memory_gib = 10;

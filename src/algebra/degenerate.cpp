@@ -1,0 +1,83 @@
+#include "algebra/degenerate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace solar::algebra {
+namespace {
+
+/// The ports that a tensor is computed from.
+std::set<std::string> ports_of(const ir::Program& program, ir::TensorId of) {
+  std::vector<bool> live(program.tensors.size(), false);
+  live[ir::index(of)] = true;
+  for (auto at = program.statements.rbegin(); at != program.statements.rend(); ++at) {
+    const std::vector<ir::TensorId> outputs = ir::outputs_of(*at);
+    const bool needed = std::any_of(outputs.begin(), outputs.end(),
+                                    [&](ir::TensorId id) { return live[ir::index(id)]; });
+    if (!needed) continue;
+    for (const ir::TensorId id : ir::inputs_of(*at)) live[ir::index(id)] = true;
+  }
+  std::set<std::string> ports;
+  for (const ir::TensorId id : program.ports) {
+    const ir::Tensor& tensor = program.tensor(id);
+    if (live[ir::index(id)] && tensor.role != ir::Role::Const) ports.insert(tensor.name);
+  }
+  return ports;
+}
+
+std::set<std::string> live_ports(const ir::Program& program) {
+  std::set<std::string> all;
+  for (const ir::TensorId id : program.outputs) all.merge(ports_of(program, id));
+  for (const ir::Update& update : program.updates) all.merge(ports_of(program, update.value));
+  return all;
+}
+
+}  // namespace
+
+std::vector<Degenerate> find_degenerate(const ir::VerifiedProgram& program,
+                                        const Optimised& optimised) {
+  std::vector<Degenerate> found;
+  const ir::Program& before = *program;
+  const ir::Program& after =
+      optimised.stages.empty() ? before : *optimised.stages.back().program;
+  for (size_t i = 0; i < before.outputs.size(); ++i) {
+    const std::string& name =
+        i < before.output_names.size() ? before.output_names[i] : before.tensor(before.outputs[i]).name;
+    const bool had = !ports_of(before, before.outputs[i]).empty();
+    if (!ports_of(after, after.outputs[i]).empty()) continue;
+    if (!had && before.outputs.size() > 1) continue;  // one of several results may be a table
+    found.push_back({"constant-output", name,
+                     fmt::format("the output `{}` is the same whatever the inputs are", name)});
+  }
+  const std::set<std::string> live = live_ports(after);
+  const std::set<std::string> named = live_ports(before);
+  for (const ir::TensorId id : before.ports) {
+    const ir::Tensor& tensor = before.tensor(id);
+    if (live.contains(tensor.name)) continue;
+    if (tensor.role == ir::Role::Input) {
+      found.push_back({"ignored-input", tensor.name,
+                       fmt::format("no output depends on the input `{}`", tensor.name)});
+    } else if (tensor.role == ir::Role::Param && named.contains(tensor.name)) {
+      found.push_back(
+          {"ignored-parameter", tensor.name,
+           fmt::format("no output depends on the parameter `{}`, although it is read",
+                       tensor.name)});
+    }
+  }
+  for (const Rewrite& rewrite : optimised.rewrites) {
+    if (rewrite.kind != "push-sum" && rewrite.kind != "cancel") continue;
+    if (rewrite.macs_before <= 0 || rewrite.products.empty()) continue;
+    found.push_back(
+        {"collapsed-product", rewrite.products.front(),
+         fmt::format("of the product `{}` only what `{}` sums is used: {:.0f} multiply-accumulates "
+                     "do what {:.0f} could",
+                     fmt::join(rewrite.products, "`, `"), rewrite.tensor, rewrite.macs_before,
+                     rewrite.macs_after),
+         rewrite.at});
+  }
+  return found;
+}
+
+}  // namespace solar::algebra
