@@ -1,5 +1,7 @@
 #include "algebra/order.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <limits>
 
@@ -90,6 +92,42 @@ Order best_order(Term& term) {
     }
   }
   return order;
+}
+
+namespace {
+
+void add_loads(const Working& working, const Expr& expr, std::vector<std::string>& names) {
+  if (expr.op == ir::ScalarOp::Load) names.push_back(working.tensor(expr.tensor).name);
+  for (const ExprPtr& child : {expr.a, expr.b, expr.c}) {
+    if (child != nullptr) add_loads(working, *child, names);
+  }
+}
+
+std::string text_of(const Working& working, const Expr& factor) {
+  std::vector<std::string> names;
+  add_loads(working, factor, names);
+  if (names.empty()) return "1";
+  return factor.op == ir::ScalarOp::Load ? names[0] : fmt::format("f({})", fmt::join(names, ", "));
+}
+
+std::string text_of(const Working& working, const Term& term, const Order& order,
+                    uint32_t subset) {
+  if (std::has_single_bit(subset))
+    return text_of(working, *term.factors[static_cast<size_t>(std::countr_zero(subset))]);
+  const uint32_t left = order.left[subset];
+  std::vector<std::string> sides;
+  for (const uint32_t side : {left, subset & ~left}) {
+    const std::string text = text_of(working, term, order, side);
+    sides.push_back(std::has_single_bit(side) ? text : "(" + text + ")");
+  }
+  return fmt::format("{} * {}", sides[0], sides[1]);
+}
+
+}  // namespace
+
+std::string text_of(const Working& working, const Term& term, const Order& order) {
+  if (order.loops.empty()) return "1";
+  return text_of(working, term, order, order.all());
 }
 
 double cost_of(const std::vector<Term>& terms) {

@@ -2,6 +2,7 @@
 // The best pairwise order of a term's products, by dynamic programming over subsets of factors.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "algebra/terms.h"
@@ -26,6 +27,9 @@ struct Order {
 /// Guards whose loops no factor has add a factor 1 that has them to the term. A term of no factors
 /// has no order.
 Order best_order(Term& term);
+
+/// `(q * w) * c`, as it is multiplied.
+std::string text_of(const Working& working, const Term& term, const Order& order);
 
 /// Of all terms, each at its best order.
 double cost_of(const std::vector<Term>& terms);

@@ -51,9 +51,12 @@ double cost_of(const Expander& expander, const ir::Kernel& kernel) {
 }
 
 std::optional<Candidate> candidate(const Working& working, const Expander& expander,
-                                   const ir::Kernel& kernel, const Expansion& how) {
+                                   const ir::Kernel& kernel, const Expansion& how,
+                                   std::vector<std::vector<ir::TensorId>>& tried) {
   auto expanded = expander.expand(kernel, how);
   if (!expanded || expanded->sums == 0) return std::nullopt;
+  if (std::find(tried.begin(), tried.end(), expanded->merged) != tried.end()) return std::nullopt;
+  tried.push_back(expanded->merged);
   Candidate found;
   found.before = cost_of(expander, kernel);
   for (const ir::TensorId id : going(working, kernel.output, expanded->merged))
@@ -64,6 +67,21 @@ std::optional<Candidate> candidate(const Working& working, const Expander& expan
   const bool vanishes = found.expanded.cancelled && found.after <= found.before;
   if (!cheaper && !vanishes) return std::nullopt;
   return found;
+}
+
+/// The best of several ways to write the kernel out.
+std::optional<Candidate> best_candidate(const Working& working, const Expander& expander,
+                                        const ir::Kernel& kernel) {
+  std::optional<Candidate> best;
+  std::vector<std::vector<ir::TensorId>> tried;
+  for (const Expansion& how : {Expansion{}, Expansion{.unshared = true}, Expansion{.sums = 1},
+                               Expansion{.sums = 1, .unshared = true},
+                               Expansion{.sums = 2, .unshared = true}}) {
+    auto found = candidate(working, expander, kernel, how, tried);
+    if (found && (!best || found->before - found->after > best->before - best->after))
+      best = std::move(found);
+  }
+  return best;
 }
 
 std::string what_of(const Working& working, const ir::Kernel& kernel, const Candidate& found,
@@ -82,7 +100,12 @@ std::string what_of(const Working& working, const ir::Kernel& kernel, const Cand
   }
   if (kind == "push-sum")
     return fmt::format("the sum `{}` of the product {} is taken of its operands first", name, of);
-  return fmt::format("the products of {} and `{}` in another order", of, name);
+  std::vector<std::string> orders;
+  for (Term term : found.expanded.terms) {
+    const Order order = best_order(term);
+    orders.push_back(text_of(working, term, order));
+  }
+  return fmt::format("`{}` with {} written out: {}", name, of, fmt::join(orders, " + "));
 }
 
 }  // namespace
@@ -103,8 +126,7 @@ void reorder_sums(Working& working, Log& log) {
     const ir::Kernel* kernel = working.kernel(root);
     if (kernel == nullptr) continue;
     if (!working.leaves(root) && working.readers(root).empty()) continue;  // gone meanwhile
-    auto found = candidate(working, *expander, *kernel, {});
-    if (!found) found = candidate(working, *expander, *kernel, {.sums = 1});
+    auto found = best_candidate(working, *expander, *kernel);
     if (!found) continue;
     const bool product = cost_of(*expander, *kernel) > 0;
     const std::string kind = found->expanded.cancelled ? "cancel" : product ? "reorder" : "push-sum";

@@ -397,8 +397,20 @@ bool Expander::substitute(const Term& term, size_t factor, const ir::Kernel& pro
   return true;
 }
 
-std::optional<Expanded> Expander::run(std::vector<Term> terms, int32_t block,
+bool Expander::leads_only_to(ir::TensorId id, ir::TensorId root, int depth) const {
+  if (working_.leaves(id) || depth > kMaximumDepth) return false;
+  const std::vector<ir::TensorId>& readers = working_.readers(id);
+  return std::all_of(readers.begin(), readers.end(), [&](ir::TensorId reader) {
+    if (reader == root) return true;
+    const ir::Kernel* kernel = working_.kernel(reader);
+    const bool passes = working_.view(reader) != nullptr || (kernel && eligible(*kernel));
+    return passes && leads_only_to(reader, root, depth + 1);
+  });
+}
+
+std::optional<Expanded> Expander::run(std::vector<Term> terms, ir::TensorId root,
                                       const Expansion& how) const {
+  const int32_t block = working_.place(root).block;
   Expanded result;
   for (int steps = 0; steps < kMaximumSteps; ++steps) {
     bool changed = false;
@@ -412,6 +424,7 @@ std::optional<Expanded> Expander::run(std::vector<Term> terms, int32_t block,
         const bool sum =
             producer->reduction == ir::Reduction::Sum && !is_unit_reduction(*producer);
         if (sum && (how.pointwise_only || result.sums >= how.sums)) continue;
+        if (sum && how.unshared && !leads_only_to(factor.tensor, root, 0)) continue;
         if (!how.pointwise_only && !sum && !reaches_sum(factor.tensor, 0)) continue;
         if (!how.pointwise_only && !sum && result.sums >= how.sums) continue;
         std::vector<Term> in_place;
@@ -452,14 +465,14 @@ std::optional<std::vector<Term>> Expander::terms_of(const ir::Kernel& kernel) co
 std::optional<Expanded> Expander::expand(const ir::Kernel& kernel, const Expansion& how) const {
   auto terms = start(kernel, kernel.value, false);
   if (!terms) return std::nullopt;
-  return run(std::move(*terms), working_.place(kernel.output).block, how);
+  return run(std::move(*terms), kernel.output, how);
 }
 
 bool Expander::cancels(const ir::Kernel& kernel, int32_t id) const {
   auto terms = start(kernel, id, true);
   if (!terms || terms->size() < 2) return false;
   const auto expanded =
-      run(std::move(*terms), working_.place(kernel.output).block, {.pointwise_only = true});
+      run(std::move(*terms), kernel.output, {.pointwise_only = true});
   return expanded && expanded->terms.empty();
 }
 

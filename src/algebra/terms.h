@@ -56,6 +56,7 @@ LoopMask support(const einsum::Nest& nest, const Expr& expr);
 struct Expansion {
   int32_t sums = 1 << 20;       // reductions, at most
   bool pointwise_only = false;  // none of them
+  bool unshared = false;        // only those that nothing but the kernel needs in the end
 };
 
 struct Expanded {
@@ -84,6 +85,7 @@ class Expander {
 
   bool eligible(const ir::Kernel& kernel) const;
   bool reaches_sum(ir::TensorId id, int depth) const;
+  bool leads_only_to(ir::TensorId id, ir::TensorId root, int depth) const;
   ExprPtr to_expr(const ir::Kernel& kernel, int32_t id, einsum::Nest& nest,
                   const std::vector<Linear>& map, std::vector<ExprPtr>& known) const;
   ExprPtr load(const ir::Access& access, std::vector<Linear> subscripts, ir::ElementType type,
@@ -93,7 +95,8 @@ class Expander {
                                          bool all_targets) const;
   bool substitute(const Term& term, size_t factor, const ir::Kernel& producer,
                   std::vector<Term>& out) const;
-  std::optional<Expanded> run(std::vector<Term> terms, int32_t block, const Expansion& how) const;
+  std::optional<Expanded> run(std::vector<Term> terms, ir::TensorId root,
+                              const Expansion& how) const;
 
   const Working& working_;
   mutable std::vector<int8_t> reaches_ = {};
