@@ -7,6 +7,7 @@
 
 #include "algebra/compare.h"
 #include "algebra/emit.h"
+#include "algebra/small_sizes.h"
 #include "exec/executor.h"
 #include "ir/verify.h"
 
@@ -63,6 +64,7 @@ class Search {
       Log log(forbidden_);
       const std::vector<Rewrite> found = rewrite(working, log);
       if (found.empty() || cancelled()) return std::move(result_);
+      choices_ = log.choices;
       if (!proven(working.program(), false)) {
         result_.notes.push_back(fmt::format(
             "{} {} dropped: the rewritten program cannot be written out or proven",
@@ -112,21 +114,11 @@ class Search {
         fmt::format("dropped, since it changes results in a run: {} ({})", r.what, r.kind));
   }
 
-  std::optional<ir::VerifiedProgram> bound_to(const std::map<std::string, int64_t>& dims) const {
-    ir::VerifyOptions options;
-    options.bindings = bindings_;
-    for (const auto& [name, value] : dims) options.bindings[name] = value;
-    auto verified = ir::verify(file_, options);
-    if (!verified) return std::nullopt;
-    return std::move(*verified);
-  }
-
   /// The original at some size against what the same rewrites make of it there.
   Verdict validate_at(const ir::VerifiedProgram& original, const std::vector<Rewrite>& wanted,
                       const std::optional<std::string>& only) const {
     Working working(*original);
-    if (!weigh_like(working, *program_)) return Verdict::CannotRun;
-    Log log(forbidden_, only);
+    Log log(forbidden_, only, &choices_);
     const std::vector<Rewrite> found = rewrite(working, log);
     if (names_of(found) != names_of(wanted)) return Verdict::CannotRun;
     const auto rewritten = proven(working.program(), true);
@@ -145,40 +137,17 @@ class Search {
         return verdict;
       }
     }
-    for (const auto& dims : small_sizes()) {
+    if (sizes_.empty()) sizes_ = small_sizes(program_, file_, bindings_, options_.max_points);
+    for (const SmallSize& size : sizes_) {
       if (cancelled()) return Verdict::CannotRun;
-      const auto small = bound_to(dims);
-      if (!small || exec::estimate_points(*small) > options_.max_points) continue;
-      const Verdict verdict = validate_at(*small, wanted, only);
+      const Verdict verdict = validate_at(size.program, wanted, only);
       if (verdict == Verdict::CannotRun) continue;
       std::vector<std::string> parts;
-      for (const auto& [name, value] : dims) parts.push_back(fmt::format("{}={}", name, value));
+      for (const auto& [name, value] : size.dims) parts.push_back(fmt::format("{}={}", name, value));
       result_.validated = fmt::format("at {}", fmt::join(parts, " "));
       return verdict;
     }
     return Verdict::CannotRun;
-  }
-
-  /// Smaller and smaller values of the free dims; what is 1 stays 1.
-  std::vector<std::map<std::string, int64_t>> small_sizes() const {
-    std::vector<std::map<std::string, int64_t>> sizes;
-    const auto add = [&](const auto& value_of) {
-      std::map<std::string, int64_t> dims;
-      int64_t i = 0;
-      for (const ir::Dim& dim : program_->dims) {
-        if (dim.expression.empty() && dim.value > 1)
-          dims[dim.name] = std::min(dim.value, std::max<int64_t>(2, value_of(dim.value, i++)));
-      }
-      if (std::find(sizes.begin(), sizes.end(), dims) == sizes.end()) sizes.push_back(dims);
-    };
-    for (const int64_t cap : {5, 8, 12, 20}) {
-      add([&](int64_t v, int64_t i) { return v <= cap ? v : cap + i % 3; });
-      add([&](int64_t v, int64_t) { return v <= cap ? v : cap + v % 2; });
-    }
-    for (const int64_t by : {2, 4, 8, 16, 32, 64}) {
-      add([&](int64_t v, int64_t) { return v <= 8 ? v : std::max<int64_t>(4, v / by); });
-    }
-    return sizes;
   }
 
   /// Fills the stages: the program after each rewrite, as far as each can be told apart.
@@ -191,7 +160,7 @@ class Search {
       const bool last = i + 1 == found.size();
       if (!last && found.size() > kMaximumStages) continue;
       Working working(*program_);
-      Log log(later);
+      Log log(later, {}, &choices_);
       rewrite(working, log);
       Emitted emitted;
       auto verified = proven(working.program(), false, &emitted);
@@ -208,6 +177,8 @@ class Search {
   const std::map<std::string, int64_t>& bindings_;
   const Options& options_;
   std::set<std::string> forbidden_ = {};
+  Choices choices_ = {};
+  std::vector<SmallSize> sizes_ = {};
   Optimised result_ = {};
 };
 

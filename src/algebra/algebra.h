@@ -19,8 +19,8 @@ namespace solar::algebra {
 
 struct Options {
   int64_t max_statements = 4000;        // of a program that is looked at
-  int64_t max_points = 4'000'000;       // of the runs that validate, each
-  int seeds = 3;
+  int64_t max_points = 500'000;         // of the runs that validate, each
+  int seeds = 2;
   const std::atomic<bool>* cancel = nullptr;
 };
 

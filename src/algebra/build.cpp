@@ -6,7 +6,6 @@
 #include <bit>
 #include <map>
 
-#include "algebra/order.h"
 #include "einsum/linear.h"
 
 namespace solar::algebra {
@@ -134,10 +133,11 @@ class Builder {
   Builder(Working& working, ir::TensorId output)
       : working_(working), output_(output), name_(working.tensor(output).name) {}
 
-  std::vector<ir::Statement> run(std::vector<Term> terms) {
+  std::vector<ir::Statement> run(const std::vector<Term>& terms,
+                                 const std::vector<Order>& orders) {
     // Everything that is summed first; then one elementwise kernel.
     std::vector<Term> rest;
-    for (Term& term : terms) rest.push_back(reduced(term));
+    for (size_t i = 0; i < terms.size(); ++i) rest.push_back(reduced(terms[i], orders[i]));
     finish(rest);
     return std::move(statements_);
   }
@@ -163,9 +163,8 @@ class Builder {
   }
 
   /// The same term without summed loops.
-  Term reduced(Term& term) {
+  Term reduced(const Term& term, const Order& order) {
     emitted_.clear();
-    const Order order = best_order(term);
     Term out = term;
     out.guards.clear();
     if (!order.loops.empty()) out.factors = operand(term, order, order.all()).factors;
@@ -238,10 +237,6 @@ class Builder {
       kernel.target_loops.push_back(static_cast<int32_t>(axis));
     if (summed.empty() && !kernel.guards.empty()) kernel.otherwise = writer.constant(type, 0);
     kernel.output = working_.add_tensor(fmt::format("{}_part{}", name_, parts_++), type, shape);
-    std::vector<int64_t> weights;
-    for (const int32_t loop : order)
-      weights.push_back(term.loops[static_cast<size_t>(loop)].weight);
-    working_.set_weights(kernel.output, std::move(weights));
     Expr read;
     read.op = ScalarOp::Load;
     read.type = type;
@@ -256,11 +251,7 @@ class Builder {
     if (terms.empty()) return push(fill(working_.program(), output_, 0));
     const ir::ElementType type = ir::wide(tensor.type);
     std::vector<int32_t> loops;
-    std::vector<int64_t> weights;
-    for (int32_t i = 0; i < terms[0].targets; ++i) {
-      loops.push_back(i);
-      weights.push_back(terms[0].loops[static_cast<size_t>(i)].weight);
-    }
+    for (int32_t i = 0; i < terms[0].targets; ++i) loops.push_back(i);
     KernelWriter writer(terms[0], loops);
     int32_t sum = -1;
     for (const Term& term : terms) {
@@ -278,7 +269,6 @@ class Builder {
     writer.kernel.value = writer.cast(sum, tensor.type);
     writer.kernel.target_loops = loops;
     writer.kernel.output = output_;
-    working_.set_weights(output_, std::move(weights));
     push(writer.finish());
   }
 
@@ -298,8 +288,9 @@ class Builder {
 
 }  // namespace
 
-std::vector<ir::Statement> build(Working& working, ir::TensorId output, std::vector<Term> terms) {
-  return Builder(working, output).run(std::move(terms));
+std::vector<ir::Statement> build(Working& working, ir::TensorId output,
+                                 const std::vector<Term>& terms, const std::vector<Order>& orders) {
+  return Builder(working, output).run(terms, orders);
 }
 
 ir::Kernel fill(const ir::Program& program, ir::TensorId output, double value) {

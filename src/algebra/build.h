@@ -3,14 +3,16 @@
 
 #include <vector>
 
+#include "algebra/order.h"
 #include "algebra/terms.h"
 #include "algebra/working.h"
 
 namespace solar::algebra {
 
-/// Statements that compute `output`, of which `targets` axes are the terms' first loops; new
-/// tensors are added to `working`.
-std::vector<ir::Statement> build(Working& working, ir::TensorId output, std::vector<Term> terms);
+/// Statements that compute `output`, whose axes are the terms' first loops, each term in its order;
+/// new tensors are added to `working`.
+std::vector<ir::Statement> build(Working& working, ir::TensorId output,
+                                 const std::vector<Term>& terms, const std::vector<Order>& orders);
 
 /// A kernel that fills a tensor with one value.
 ir::Kernel fill(const ir::Program& program, ir::TensorId output, double value);

@@ -16,12 +16,22 @@ ExprPtr one_at(ir::ElementType type) {
   return std::make_shared<const Expr>(std::move(one));
 }
 
-double points(const Term& term, LoopMask mask) {
+double points(const Term& term, const Order& order, LoopMask mask) {
   double all = 1;
   for (size_t i = 0; i < term.loops.size(); ++i) {
-    if (mask >> i & 1) all *= static_cast<double>(term.loops[i].weight);
+    if (mask >> i & 1) all *= static_cast<double>(term.loops[i].extent);
+  }
+  for (size_t i = 0; i < order.guards.size(); ++i) {
+    if ((order.guards[i] & ~mask) == 0) all *= order.density[i];
   }
   return all;
+}
+
+/// Of `value % divisor == 0`, one in `divisor`; others are taken to hold everywhere.
+double density_of(const Term& term, const Guard& guard) {
+  if (guard.kind != Guard::Kind::Zero || guard.value.terms.size() != 1) return 1;
+  const ir::Atom& atom = term.nest.atom(guard.value.terms[0].atom);
+  return atom.kind == ir::Atom::Kind::Mod ? 1 / static_cast<double>(atom.divisor) : 1;
 }
 
 bool same(const ExprPtr& a, const ExprPtr& b) {
@@ -52,10 +62,16 @@ LoopMask Order::kept(uint32_t subset) const {
   return mine & needed;
 }
 
-Order best_order(Term& term) {
+namespace {
+
+/// What the factors and guards need; no choice yet.
+Order unordered(Term& term) {
   Order order;
   for (const ExprPtr& factor : term.factors) order.loops.push_back(support(term.nest, *factor));
-  for (const Guard& guard : term.guards) order.guards.push_back(term.nest.support(guard));
+  for (const Guard& guard : term.guards) {
+    order.guards.push_back(term.nest.support(guard));
+    order.density.push_back(density_of(term, guard));
+  }
   for (int32_t i = 0; i < term.targets; ++i) order.targets |= einsum::loop_bit(i);
   LoopMask missing = 0;
   for (const LoopMask guard : order.guards) missing |= guard & ~order.targets;
@@ -65,6 +81,21 @@ Order best_order(Term& term) {
         one_at(term.factors.empty() ? ir::ElementType::F32 : term.factors[0]->type));
     order.loops.push_back(missing);
   }
+  return order;
+}
+
+}  // namespace
+
+std::optional<Order> order_as(Term& term, const std::vector<uint32_t>& left) {
+  Order order = unordered(term);
+  const size_t subsets = order.loops.empty() ? 0 : size_t{order.all()} + 1;
+  if (left.size() != subsets) return std::nullopt;
+  order.left = left;
+  return order;
+}
+
+Order best_order(Term& term) {
+  Order order = unordered(term);
   if (order.loops.empty()) return order;
   const uint32_t all = order.all();
   order.cost.assign(size_t{all} + 1, std::numeric_limits<double>::infinity());
@@ -84,7 +115,7 @@ Order best_order(Term& term) {
                           same(term.factors[static_cast<size_t>(std::countr_zero(left))],
                                term.factors[static_cast<size_t>(std::countr_zero(right))]);
       const double cost =
-          order.cost[left] + order.cost[right] + (sums && !square ? points(term, pair) : 0);
+          order.cost[left] + order.cost[right] + (sums && !square ? points(term, order, pair) : 0);
       if (cost < order.cost[subset]) {
         order.cost[subset] = cost;
         order.left[subset] = left;

@@ -2,6 +2,7 @@
 // The best pairwise order of a term's products, by dynamic programming over subsets of factors.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace solar::algebra {
 struct Order {
   std::vector<LoopMask> loops = {};   // per factor
   std::vector<uint32_t> left = {};    // per subset of two factors or more
-  std::vector<double> cost = {};      // per subset: multiply-accumulates, at the loops' weights
+  std::vector<double> cost = {};      // per subset: multiply-accumulates
   std::vector<LoopMask> guards = {};  // the loops that each guard couples
+  std::vector<double> density = {};   // the share of points at which each holds, if it is periodic
   LoopMask targets = 0;
 
   uint32_t all() const { return (uint32_t{1} << loops.size()) - 1; }
@@ -27,6 +29,9 @@ struct Order {
 /// Guards whose loops no factor has add a factor 1 that has them to the term. A term of no factors
 /// has no order.
 Order best_order(Term& term);
+
+/// The order that `left` says, of a term of the same factors. nullopt: they are others.
+std::optional<Order> order_as(Term& term, const std::vector<uint32_t>& left);
 
 /// `(q * w) * c`, as it is multiplied.
 std::string text_of(const Working& working, const Term& term, const Order& order);

@@ -1,11 +1,13 @@
 #pragma once
 // The rewrites. Each finds where it applies, changes the working program, and says what it did.
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "algebra/terms.h"
 #include "algebra/working.h"
 
 namespace solar::algebra {
@@ -23,12 +25,24 @@ struct Rewrite {
   double macs_after = 0;
 };
 
+/// How a kernel was written out: what was done at full size is done again at small ones, where
+/// another choice might be cheaper.
+struct Choice {
+  Expansion how = {};
+  std::vector<std::vector<uint32_t>> left = {};  // Order::left, per term
+};
+
+/// By Log::name_of.
+using Choices = std::map<std::string, Choice>;
+
 /// What may be done, and what was done.
 class Log {
  public:
   /// `forbidden`: kind and tensor of rewrites that were found wrong. `only`: nothing else is done.
-  explicit Log(std::set<std::string> forbidden = {}, std::optional<std::string> only = {})
-      : forbidden_(std::move(forbidden)), only_(std::move(only)) {}
+  /// `wanted`: kernels are written out as said there or not at all.
+  explicit Log(std::set<std::string> forbidden = {}, std::optional<std::string> only = {},
+               const Choices* wanted = nullptr)
+      : forbidden_(std::move(forbidden)), only_(std::move(only)), wanted_(wanted) {}
 
   static std::string name_of(const Rewrite& rewrite) { return rewrite.kind + " " + rewrite.tensor; }
   bool allows(const std::string& kind, const std::string& tensor) const {
@@ -39,10 +53,13 @@ class Log {
   /// Places the rewrite in its source operator; called before the program changes.
   Rewrite& add(const Working& working, ir::TensorId tensor, std::string kind, std::string what);
   const std::vector<Rewrite>& all() const { return all_; }
+  const Choices* wanted() const { return wanted_; }
+  Choices choices = {};
 
  private:
   std::set<std::string> forbidden_;
   std::optional<std::string> only_;
+  const Choices* wanted_;
   std::vector<Rewrite> all_ = {};
 };
 

@@ -13,8 +13,10 @@ namespace {
 constexpr double kWorthwhile = 1e-9;
 
 struct Candidate {
+  Expansion how = {};
   Expanded expanded = {};
-  double before = 0;  // of the kernel and of the producers that go with it
+  std::vector<Order> orders = {};  // per term
+  double before = 0;               // of the kernel and of the producers that go with it
   double after = 0;
 };
 
@@ -61,7 +63,11 @@ std::optional<Candidate> candidate(const Working& working, const Expander& expan
   found.before = cost_of(expander, kernel);
   for (const ir::TensorId id : going(working, kernel.output, expanded->merged))
     found.before += cost_of(expander, *working.kernel(id));
-  found.after = cost_of(expanded->terms);
+  for (Term& term : expanded->terms) {
+    found.orders.push_back(best_order(term));
+    found.after += found.orders.back().total();
+  }
+  found.how = how;
   found.expanded = std::move(*expanded);
   const bool cheaper = found.after < found.before * (1 - kWorthwhile);
   const bool vanishes = found.expanded.cancelled && found.after <= found.before;
@@ -101,11 +107,53 @@ std::string what_of(const Working& working, const ir::Kernel& kernel, const Cand
   if (kind == "push-sum")
     return fmt::format("the sum `{}` of the product {} is taken of its operands first", name, of);
   std::vector<std::string> orders;
-  for (Term term : found.expanded.terms) {
-    const Order order = best_order(term);
-    orders.push_back(text_of(working, term, order));
-  }
+  for (size_t i = 0; i < found.orders.size(); ++i)
+    orders.push_back(text_of(working, found.expanded.terms[i], found.orders[i]));
   return fmt::format("`{}` with {} written out: {}", name, of, fmt::join(orders, " + "));
+}
+
+/// The kernel written out as it was at another size, if it can be.
+std::optional<Candidate> chosen(const Expander& expander, const ir::Kernel& kernel,
+                                const Choice& choice) {
+  auto expanded = expander.expand(kernel, choice.how);
+  if (!expanded || expanded->terms.size() != choice.left.size()) return std::nullopt;
+  Candidate found;
+  for (size_t i = 0; i < choice.left.size(); ++i) {
+    auto order = order_as(expanded->terms[i], choice.left[i]);
+    if (!order) return std::nullopt;
+    found.orders.push_back(std::move(*order));
+  }
+  found.expanded = std::move(*expanded);
+  return found;
+}
+
+std::string kind_of(const Expander& expander, const ir::Kernel& kernel, const Candidate& found) {
+  if (found.expanded.cancelled) return "cancel";
+  return cost_of(expander, kernel) > 0 ? "reorder" : "push-sum";
+}
+
+Choice choice_of(const Candidate& found) {
+  Choice choice = {found.how, {}};
+  for (const Order& order : found.orders) choice.left.push_back(order.left);
+  return choice;
+}
+
+/// What is to be done with a kernel, and what it is called.
+std::optional<Candidate> find(const Working& working, const Expander& expander,
+                              const ir::Kernel& kernel, const Log& log, std::string& kind) {
+  const std::string& name = working.tensor(kernel.output).name;
+  if (log.wanted() == nullptr) {
+    auto found = best_candidate(working, expander, kernel);
+    if (found) kind = kind_of(expander, kernel, *found);
+    return found && log.allows(kind, name) ? std::move(found) : std::nullopt;
+  }
+  for (const char* each : {"cancel", "reorder", "push-sum"}) {
+    const auto at = log.wanted()->find(fmt::format("{} {}", each, name));
+    if (at == log.wanted()->end() || !log.allows(each, name)) continue;
+    kind = each;
+    return chosen(expander, kernel, at->second);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -116,7 +164,8 @@ void reorder_sums(Working& working, Log& log) {
   for (size_t b = 0; b < working.block_count(); ++b) {
     for (const ir::Statement& statement : working.block(b)) {
       const auto* kernel = std::get_if<ir::Kernel>(&statement.body);
-      if (kernel != nullptr && kernel->reduction == ir::Reduction::Sum && !is_unit_reduction(*kernel))
+      if (kernel != nullptr && kernel->reduction == ir::Reduction::Sum &&
+          !is_unit_reduction(*kernel))
         roots.push_back(kernel->output);
     }
   }
@@ -126,11 +175,9 @@ void reorder_sums(Working& working, Log& log) {
     const ir::Kernel* kernel = working.kernel(root);
     if (kernel == nullptr) continue;
     if (!working.leaves(root) && working.readers(root).empty()) continue;  // gone meanwhile
-    auto found = best_candidate(working, *expander, *kernel);
+    std::string kind;
+    const auto found = find(working, *expander, *kernel, log, kind);
     if (!found) continue;
-    const bool product = cost_of(*expander, *kernel) > 0;
-    const std::string kind = found->expanded.cancelled ? "cancel" : product ? "reorder" : "push-sum";
-    if (!log.allows(kind, working.tensor(root).name)) continue;
     Rewrite& rewrite = log.add(working, root, kind, what_of(working, *kernel, *found, kind));
     rewrite.macs_before = found->before;
     rewrite.macs_after = found->after;
@@ -139,7 +186,8 @@ void reorder_sums(Working& working, Log& log) {
       if (producer != nullptr && cost_of(*expander, *producer) > 0)
         rewrite.products.push_back(working.tensor(id).name);
     }
-    working.replace(root, build(working, root, std::move(found->expanded.terms)));
+    log.choices[Log::name_of(rewrite)] = choice_of(*found);
+    working.replace(root, build(working, root, found->expanded.terms, found->orders));
     working.remove_dead();
     expander.emplace(working);  // what it knew is of the program before
   }

@@ -53,18 +53,6 @@ bool is_zero(const ir::Kernel& kernel, int32_t id) {
   return node.op == ScalarOp::Constant && is_real(node.type) && node.constant == 0;
 }
 
-/// The expression in another index space.
-ExprPtr moved(const ExprPtr& expr, const einsum::Nest& nest, const std::vector<Linear>& map) {
-  if (expr == nullptr) return nullptr;
-  Expr copy = *expr;
-  copy.index = nest.import(copy.index, map);
-  for (Linear& subscript : copy.subscripts) subscript = nest.import(subscript, map);
-  copy.a = moved(copy.a, nest, map);
-  copy.b = moved(copy.b, nest, map);
-  copy.c = moved(copy.c, nest, map);
-  return std::make_shared<const Expr>(std::move(copy));
-}
-
 /// The term with more loops.
 Term widened(const Term& term, const std::vector<TermLoop>& more) {
   Term out = term;
@@ -83,6 +71,17 @@ Term widened(const Term& term, const std::vector<TermLoop>& more) {
 }
 
 }  // namespace
+
+ExprPtr moved(const ExprPtr& expr, const einsum::Nest& nest, const std::vector<Linear>& map) {
+  if (expr == nullptr) return nullptr;
+  Expr copy = *expr;
+  copy.index = nest.import(copy.index, map);
+  for (Linear& subscript : copy.subscripts) subscript = nest.import(subscript, map);
+  copy.a = moved(copy.a, nest, map);
+  copy.b = moved(copy.b, nest, map);
+  copy.c = moved(copy.c, nest, map);
+  return std::make_shared<const Expr>(std::move(copy));
+}
 
 bool is_unit_reduction(const ir::Kernel& kernel) {
   const bool reduces = kernel.reduction == ir::Reduction::Sum ||
@@ -295,7 +294,7 @@ std::optional<std::vector<Term>> Expander::start(const ir::Kernel& kernel, int32
     } else {
       map[loop] = einsum::single(static_cast<int32_t>(term.loops.size()));
     }
-    term.loops.push_back({from.name, from.extent, working_.weight(kernel.output, loop)});
+    term.loops.push_back({from.name, from.extent});
   };
   for (const int32_t loop : kernel.target_loops) add(static_cast<size_t>(loop));
   term.targets = static_cast<int32_t>(term.loops.size());
@@ -356,7 +355,7 @@ bool Expander::substitute(const Term& term, size_t factor, const ir::Kernel& pro
       continue;
     }
     map[loop] = einsum::single(static_cast<int32_t>(term.loops.size() + more.size()));
-    more.push_back({from.name, from.extent, working_.weight(producer.output, loop)});
+    more.push_back({from.name, from.extent});
   }
   if (term.loops.size() + more.size() > kMaximumLoops) return false;
   Term base = widened(term, more);
@@ -447,6 +446,7 @@ std::optional<Expanded> Expander::run(std::vector<Term> terms, ir::TensorId root
     }
     if (!changed) {
       simplify(terms, result.cancelled);
+      for (Term& term : terms) term = with_split_loops(std::move(term));
       result.terms = std::move(terms);
       return result;
     }

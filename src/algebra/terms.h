@@ -35,7 +35,6 @@ struct Expr {
 struct TermLoop {
   std::string name = {};
   int64_t extent = 1;
-  int64_t weight = 1;  // Working::weight
 };
 
 /// coefficient * sum over all loops but the first `targets` of the product of the factors, where
@@ -51,6 +50,10 @@ struct Term {
 };
 
 LoopMask support(const einsum::Nest& nest, const Expr& expr);
+/// The expression in another index space: atom i of its own is `map[i]` there.
+ExprPtr moved(const ExprPtr& expr, const einsum::Nest& nest, const std::vector<Linear>& map);
+/// Summed loops of which only quotient and remainder by a divisor occur are two loops.
+Term with_split_loops(Term term);
 
 /// Which producers are substituted.
 struct Expansion {

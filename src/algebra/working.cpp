@@ -54,24 +54,19 @@ bool same_nest(const ir::Kernel& a, const ir::Kernel& b) {
          a.accesses.size() == b.accesses.size() && a.guards.size() == b.guards.size();
 }
 
-bool weigh(Working& small, const std::vector<ir::Statement>& a,
-           const std::vector<ir::Statement>& b) {
+bool same_blocks(const std::vector<ir::Statement>& a, const std::vector<ir::Statement>& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].body.index() != b[i].body.index()) return false;
     if (const auto* kernel = std::get_if<ir::Kernel>(&a[i].body)) {
-      const auto& full = std::get<ir::Kernel>(b[i].body);
-      if (!same_nest(*kernel, full)) return false;
-      std::vector<int64_t> weights;
-      for (size_t loop = 0; loop < full.loops.size(); ++loop) {
-        const int64_t extent = full.loops[loop].extent;
-        if ((extent == 1) != (kernel->loops[loop].extent == 1)) return false;
-        weights.push_back(extent);
+      const auto& other = std::get<ir::Kernel>(b[i].body);
+      if (!same_nest(*kernel, other)) return false;
+      for (size_t loop = 0; loop < other.loops.size(); ++loop) {
+        if ((kernel->loops[loop].extent == 1) != (other.loops[loop].extent == 1)) return false;
       }
-      small.set_weights(kernel->output, std::move(weights));
     }
     if (const auto* repeat = std::get_if<ir::Repeat>(&a[i].body)) {
-      if (!weigh(small, repeat->body, std::get<ir::Repeat>(b[i].body).body)) return false;
+      if (!same_blocks(repeat->body, std::get<ir::Repeat>(b[i].body).body)) return false;
     }
   }
   return true;
@@ -188,16 +183,8 @@ void Working::remove_dead() {
   }
 }
 
-int64_t Working::weight(ir::TensorId output, size_t loop) const {
-  const auto at = weights_.find(output);
-  if (at != weights_.end() && loop < at->second.size()) return at->second[loop];
-  const ir::Kernel* found = kernel(output);
-  return found == nullptr || loop >= found->loops.size() ? 1 : found->loops[loop].extent;
-}
-
-bool weigh_like(Working& small, const ir::Program& full) {
-  return small.program().tensors.size() == full.tensors.size() &&
-         weigh(small, small.program().statements, full.statements);
+bool same_structure(const ir::Program& a, const ir::Program& b) {
+  return a.tensors.size() == b.tensors.size() && same_blocks(a.statements, b.statements);
 }
 
 }  // namespace solar::algebra

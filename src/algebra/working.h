@@ -3,7 +3,6 @@
 // defines and who reads what. Emitted and verified again at the end (emit.h).
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -47,13 +46,6 @@ class Working {
   void substitute(ir::TensorId old, ir::TensorId other);
   void remove_dead();
 
-  /// What an extent counts as in a choice between programs: its own, or, in a program bound to
-  /// small dims, that of the full size.
-  int64_t weight(ir::TensorId output, size_t loop) const;
-  void set_weights(ir::TensorId output, std::vector<int64_t> weights) {
-    weights_[output] = std::move(weights);
-  }
-
  private:
   void rebuild();
   void add_block(std::vector<ir::Statement>& statements);
@@ -63,11 +55,10 @@ class Working {
   std::vector<Place> places_ = {};
   std::vector<std::vector<ir::TensorId>> readers_ = {};
   std::vector<bool> leaves_ = {};
-  std::map<ir::TensorId, std::vector<int64_t>> weights_ = {};
 };
 
-/// Gives the loops of `small` the extents of the same loops of `full` as weights. False: they are
-/// not the same program at two sizes.
-bool weigh_like(Working& small, const ir::Program& full);
+/// Whether they are one program at two sizes: the same statements, and an extent of 1 in both or
+/// neither.
+bool same_structure(const ir::Program& a, const ir::Program& b);
 
 }  // namespace solar::algebra
