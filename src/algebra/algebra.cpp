@@ -26,12 +26,13 @@ int64_t statement_count(const std::vector<ir::Statement>& statements) {
   return count;
 }
 
-std::vector<Rewrite> rewrite(Working& working, Log& log) {
+std::vector<Rewrite> rewrite(Working& working, Log& log, const Options& options) {
   fold_constants(working, log);
   share_common(working, log);
   working.remove_dead();
   reorder_sums(working, log);
   fold_constants(working, log);
+  if (options.also) options.also(working, log);
   working.remove_dead();
   return log.all();
 }
@@ -62,7 +63,7 @@ class Search {
     for (int attempt = 0; attempt < kMaximumAttempts; ++attempt) {
       Working working(*program_);
       Log log(forbidden_);
-      const std::vector<Rewrite> found = rewrite(working, log);
+      const std::vector<Rewrite> found = rewrite(working, log, options_);
       if (found.empty() || cancelled()) return std::move(result_);
       choices_ = log.choices;
       if (!proven(working.program(), false)) {
@@ -119,7 +120,7 @@ class Search {
                       const std::optional<std::string>& only) const {
     Working working(*original);
     Log log(forbidden_, only, &choices_);
-    const std::vector<Rewrite> found = rewrite(working, log);
+    const std::vector<Rewrite> found = rewrite(working, log, options_);
     if (names_of(found) != names_of(wanted)) return Verdict::CannotRun;
     const auto rewritten = proven(working.program(), true);
     const auto wide = proven(*original, true);
@@ -161,7 +162,7 @@ class Search {
       if (!last && found.size() > kMaximumStages) continue;
       Working working(*program_);
       Log log(later, {}, &choices_);
-      rewrite(working, log);
+      rewrite(working, log, options_);
       Emitted emitted;
       auto verified = proven(working.program(), false, &emitted);
       if (!verified) return false;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct Options {
   int64_t max_points = 500'000;         // of the runs that validate, each
   int seeds = 2;
   const std::atomic<bool>* cancel = nullptr;
+  std::function<void(Working&, Log&)> also = {};  // one more rewrite after the others
 };
 
 /// The program after some of the rewrites.

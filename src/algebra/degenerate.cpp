@@ -66,16 +66,15 @@ std::vector<Degenerate> find_degenerate(const ir::VerifiedProgram& program,
                        tensor.name)});
     }
   }
-  for (const Rewrite& rewrite : optimised.rewrites) {
+  for (size_t i = 0; i < optimised.rewrites.size(); ++i) {
+    const Rewrite& rewrite = optimised.rewrites[i];
     if (rewrite.kind != "push-sum" && rewrite.kind != "cancel") continue;
     if (rewrite.macs_before <= 0 || rewrite.products.empty()) continue;
     found.push_back(
         {"collapsed-product", rewrite.products.front(),
-         fmt::format("of the product `{}` only what `{}` sums is used: {:.0f} multiply-accumulates "
-                     "do what {:.0f} could",
-                     fmt::join(rewrite.products, "`, `"), rewrite.tensor, rewrite.macs_before,
-                     rewrite.macs_after),
-         rewrite.at});
+         fmt::format("of the product `{}` only the sums `{}` are used",
+                     fmt::join(rewrite.products, "`, `"), rewrite.tensor),
+         rewrite.at, i});
   }
   return found;
 }

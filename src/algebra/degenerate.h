@@ -16,6 +16,7 @@ struct Degenerate {
   std::string tensor;
   std::string what;
   std::string at = {};
+  std::optional<size_t> rewrite = {};  // that shows it, where one does
   friend bool operator==(const Degenerate&, const Degenerate&) = default;
 };
 

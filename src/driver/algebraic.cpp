@@ -8,6 +8,7 @@
 #include "algebra/degenerate.h"
 #include "driver/fill_report.h"
 #include "driver/graph_work.h"
+#include "report/format.h"
 
 namespace solar::driver {
 namespace {
@@ -55,6 +56,21 @@ void add_rewrites(report::Report& report, const algebra::Optimised& found,
   }
 }
 
+/// A product collapses only where that saves multiply-accumulates that were useful.
+void add_degenerate(report::Report& report, const std::vector<algebra::Degenerate>& found) {
+  for (const algebra::Degenerate& d : found) {
+    report::Degenerate out = {d.kind, d.tensor, d.what, d.at};
+    if (d.rewrite && report.rewrites[*d.rewrite].saves_macs) {
+      const int64_t saves = *report.rewrites[*d.rewrite].saves_macs;
+      if (saves <= 0) continue;
+      out.what += fmt::format(
+          ": {} of the program's {} are not needed", report::macs_text(static_cast<double>(saves)),
+          report::macs_text(static_cast<double>(report.totals.macs_useful)));
+    }
+    report.degenerate.push_back(std::move(out));
+  }
+}
+
 /// What the bound of a rewritten program takes for granted.
 void assume_rewritten(report::Bound& bound) {
   std::erase(bound.assumptions, "as-written-graph");
@@ -90,8 +106,6 @@ void add_algebraic(report::Report& report, const Loaded& loaded, const einsum::G
   const algebra::Optimised found =
       algebra::optimise(*loaded.program, loaded.file, options.bindings, search);
   report.algebra_notes = found.notes;
-  for (const algebra::Degenerate& d : algebra::find_degenerate(*loaded.program, found))
-    report.degenerate.push_back({d.kind, d.tensor, d.what, d.at});
   std::vector<Counted> stages;
   for (size_t i = 0; i < found.stages.size(); ++i) {
     // The last stages are there, and the very last one has all rewrites.
@@ -105,6 +119,7 @@ void add_algebraic(report::Report& report, const Loaded& loaded, const einsum::G
     }
   }
   add_rewrites(report, found, graph, stages);
+  add_degenerate(report, algebra::find_degenerate(*loaded.program, found));
   std::vector<report::Bound> rows;
   for (report::Bound& bound : report.bounds) {
     const bool fused = bound.mode == "fused";

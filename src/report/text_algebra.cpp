@@ -26,6 +26,7 @@ std::string saves_text(const Rewrite& r) {
   add(r.saves_bytes, [](double count) { return bytes_text(count); });
   std::string text;
   if (!saves.empty()) text += fmt::format("; saves {}", fmt::join(saves, " and "));
+  if (saves.empty() && costs.empty() && r.saves_macs) text += "; saves nothing by itself";
   if (!costs.empty()) text += fmt::format("; costs {}", fmt::join(costs, " and "));
   return text;
 }
