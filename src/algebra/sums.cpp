@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "algebra/build.h"
 #include "algebra/order.h"
@@ -20,9 +21,21 @@ struct Candidate {
   double after = 0;
 };
 
-/// The merged producers that nothing else reads.
+void add_loads(const Expr& expr, std::set<ir::TensorId>& loads) {
+  if (expr.op == ir::ScalarOp::Load) loads.insert(expr.tensor);
+  for (const ExprPtr& child : {expr.a, expr.b, expr.c}) {
+    if (child != nullptr) add_loads(*child, loads);
+  }
+}
+
+/// The merged producers that nothing else reads, nor the terms themselves.
 std::vector<ir::TensorId> going(const Working& working, ir::TensorId root,
-                                const std::vector<ir::TensorId>& merged) {
+                                const Expanded& expanded) {
+  const std::vector<ir::TensorId>& merged = expanded.merged;
+  std::set<ir::TensorId> loads;
+  for (const Term& term : expanded.terms) {
+    for (const ExprPtr& factor : term.factors) add_loads(*factor, loads);
+  }
   // Views between a producer and its reader go too.
   std::vector<ir::TensorId> gone = {root};
   const auto is_gone = [&](ir::TensorId id) {
@@ -38,7 +51,7 @@ std::vector<ir::TensorId> going(const Working& working, ir::TensorId root,
   for (bool changed = true; changed;) {
     changed = false;
     for (const ir::TensorId id : merged) {
-      if (is_gone(id) || !unread(unread, id)) continue;
+      if (is_gone(id) || loads.contains(id) || !unread(unread, id)) continue;
       gone.push_back(id);
       changed = true;
     }
@@ -61,7 +74,7 @@ std::optional<Candidate> candidate(const Working& working, const Expander& expan
   tried.push_back(expanded->merged);
   Candidate found;
   found.before = cost_of(expander, kernel);
-  for (const ir::TensorId id : going(working, kernel.output, expanded->merged))
+  for (const ir::TensorId id : going(working, kernel.output, *expanded))
     found.before += cost_of(expander, *working.kernel(id));
   for (Term& term : expanded->terms) {
     found.orders.push_back(best_order(term));
