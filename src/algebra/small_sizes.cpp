@@ -80,7 +80,7 @@ class Shrinker {
       return dims.at(a) > dims.at(b);
     });
     for (const std::string& name : names) {
-      for (const int64_t value : {int64_t{7}, int64_t{12}, dims[name] / 2}) {
+      for (const int64_t value : {int64_t{3}, int64_t{5}, int64_t{12}, dims[name] / 2}) {
         if (value >= dims[name] || value < 2) continue;
         Dims smaller = dims;
         smaller[name] = value;

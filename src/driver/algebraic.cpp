@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "algebra/algebra.h"
 #include "algebra/degenerate.h"
@@ -16,6 +17,7 @@ namespace {
 /// A stage with its counts.
 struct Counted {
   size_t rewrites = 0;  // that it has
+  size_t shown = 0;     // of them in the report
   einsum::Graph graph = {};
   roofline::Work work = {};
 };
@@ -37,31 +39,47 @@ int64_t traffic_of(const einsum::Graph& graph) {
          t.bytes_written_outputs.min.value;
 }
 
-void add_rewrites(report::Report& report, const algebra::Optimised& found,
-                  const einsum::Graph& graph, const std::vector<Counted>& stages) {
+/// Per rewrite its place in the report; none: it saves nothing, which a note says.
+std::vector<std::optional<size_t>> add_rewrites(report::Report& report,
+                                                const algebra::Optimised& found,
+                                                const einsum::Graph& graph,
+                                                std::vector<Counted>& stages) {
   const einsum::Graph* before = &graph;
+  std::vector<std::optional<size_t>> places;
   for (size_t i = 0; i < found.rewrites.size(); ++i) {
     const algebra::Rewrite& from = found.rewrites[i];
     report::Rewrite out = {from.kind, from.op, from.at, from.module, from.tensor, from.what};
     out.validated = found.validated;
     const auto stage = std::find_if(stages.begin(), stages.end(),
                                     [&](const Counted& c) { return c.rewrites == i + 1; });
+    bool idle = false;
     if (stage != stages.end()) {
-      out.saves_macs =
-          before->totals.macs_useful.value - stage->graph.totals.macs_useful.value;
+      out.saves_macs = before->totals.macs_useful.value - stage->graph.totals.macs_useful.value;
       out.saves_bytes = traffic_of(*before) - traffic_of(stage->graph);
       before = &stage->graph;
+      idle = *out.saves_macs <= 0 && *out.saves_bytes <= 0 && from.kind != "constant";
     }
-    report.rewrites.push_back(std::move(out));
+    if (idle) {
+      report.algebra_notes.push_back(
+          fmt::format("left out, since it saves nothing: {} ({})", out.what, out.kind));
+      places.push_back(std::nullopt);
+    } else {
+      places.push_back(report.rewrites.size());
+      report.rewrites.push_back(std::move(out));
+    }
+    if (stage != stages.end()) stage->shown = report.rewrites.size();
   }
+  return places;
 }
 
 /// A product collapses only where that saves multiply-accumulates that were useful.
-void add_degenerate(report::Report& report, const std::vector<algebra::Degenerate>& found) {
+void add_degenerate(report::Report& report, const std::vector<algebra::Degenerate>& found,
+                    const std::vector<std::optional<size_t>>& places) {
   for (const algebra::Degenerate& d : found) {
     report::Degenerate out = {d.kind, d.tensor, d.what, d.at};
-    if (d.rewrite && report.rewrites[*d.rewrite].saves_macs) {
-      const int64_t saves = *report.rewrites[*d.rewrite].saves_macs;
+    if (d.rewrite && !places[*d.rewrite]) continue;
+    if (d.rewrite && report.rewrites[*places[*d.rewrite]].saves_macs) {
+      const int64_t saves = *report.rewrites[*places[*d.rewrite]].saves_macs;
       if (saves <= 0) continue;
       out.what += fmt::format(
           ": {} of the program's {} are not needed", report::macs_text(static_cast<double>(saves)),
@@ -90,7 +108,7 @@ report::Bound row_of(const report::Bound& fused, const std::vector<Counted>& sta
     const auto bounds = roofline::bounds({}, stage.work, machine, policy);
     if (!bounds) continue;
     best = bound_of("algebraic", bounds->fused, machine, policy, stage.graph);
-    best.rewrites = stage.rewrites;
+    best.rewrites = stage.shown;
   }
   assume_rewritten(best);
   return best;
@@ -118,8 +136,8 @@ void add_algebraic(report::Report& report, const Loaded& loaded, const einsum::G
                                                  rewrites, counted.error().front().message));
     }
   }
-  add_rewrites(report, found, graph, stages);
-  add_degenerate(report, algebra::find_degenerate(*loaded.program, found));
+  const auto places = add_rewrites(report, found, graph, stages);
+  add_degenerate(report, algebra::find_degenerate(*loaded.program, found), places);
   std::vector<report::Bound> rows;
   for (report::Bound& bound : report.bounds) {
     const bool fused = bound.mode == "fused";
