@@ -17,11 +17,12 @@ bool sums_products(const ir::Kernel& kernel) {
   return false;
 }
 
-std::string key_of(const Working& working, const ir::Statement& statement) {
+std::string key_of(const Working& working, const KernelKeys& keys,
+                   const ir::Statement& statement) {
   const ir::Program& program = working.program();
   if (const auto* kernel = std::get_if<ir::Kernel>(&statement.body)) {
     if (kernel->second_output || kernel->indexed) return "";
-    return kernel_key(program, *kernel);
+    return keys.of(*kernel);
   }
   if (const auto* view = std::get_if<ir::View>(&statement.body)) {
     ir::Kernel copy;  // the key of the copy that it is
@@ -35,7 +36,7 @@ std::string key_of(const Working& working, const ir::Statement& statement) {
     copy.accesses.push_back({view->input, view->subscripts});
     copy.nodes.push_back({.op = ir::ScalarOp::Load, .type = output.type, .reference = 0});
     copy.value = 0;
-    return kernel_key(program, copy);
+    return keys.of(copy);
   }
   return "";
 }
@@ -43,11 +44,12 @@ std::string key_of(const Working& working, const ir::Statement& statement) {
 }  // namespace
 
 void share_common(Working& working, Log& log) {
+  const KernelKeys keys(working.program());
   for (size_t b = 0; b < working.block_count(); ++b) {
     std::unordered_map<std::string, ir::TensorId> known;
     for (size_t i = 0; i < working.block(b).size(); ++i) {
       const ir::Statement& statement = working.block(b)[i];
-      std::string key = key_of(working, statement);
+      std::string key = key_of(working, keys, statement);
       if (key.empty()) continue;
       const ir::TensorId output = ir::outputs_of(statement).front();
       const auto [at, fresh] = known.emplace(std::move(key), output);

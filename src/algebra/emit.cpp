@@ -179,14 +179,19 @@ std::optional<Emitted> emit(const ir::Program& program, const EmitOptions& optio
   return Emitter(program, options).run();
 }
 
-std::string kernel_key(const ir::Program& program, const ir::Kernel& kernel) {
-  Vocabulary words;
-  words.program = &program;
-  for (size_t i = 0; i < program.tensors.size(); ++i) words.tensors.push_back(fmt::format("v{}", i));
-  for (size_t i = 0; i < program.steps.size(); ++i) words.steps.push_back(fmt::format("s{}", i));
+KernelKeys::KernelKeys(const ir::Program& program) : words_(std::make_unique<Vocabulary>()) {
+  words_->program = &program;
+  for (size_t i = 0; i < program.tensors.size(); ++i)
+    words_->tensors.push_back(fmt::format("v{}", i));
+  for (size_t i = 0; i < program.steps.size(); ++i) words_->steps.push_back(fmt::format("s{}", i));
+}
+
+KernelKeys::~KernelKeys() = default;
+
+std::string KernelKeys::of(const ir::Kernel& kernel) const {
   std::vector<std::string> loops;
   for (size_t i = 0; i < kernel.loops.size(); ++i) loops.push_back(fmt::format("i{}", i));
-  return kernel_text(words, kernel, "_", loops);
+  return kernel_text(*words_, kernel, "_", loops);
 }
 
 }  // namespace solar::algebra

@@ -2,6 +2,7 @@
 // A core program as ALIR text: calls inlined, views as kernels or slices of their own, extents as
 // numbers. What the verifier makes of the text computes the same values.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,17 @@ struct Emitted {
 /// `while`, holes).
 std::optional<Emitted> emit(const ir::Program& program, const EmitOptions& options = {});
 
-/// Equal texts compute equal tensors: the kernel with its output and loops renamed.
-std::string kernel_key(const ir::Program& program, const ir::Kernel& kernel);
+struct Vocabulary;
+
+/// Equal texts compute equal tensors: a kernel with its output and loops renamed.
+class KernelKeys {
+ public:
+  explicit KernelKeys(const ir::Program& program);
+  ~KernelKeys();
+  std::string of(const ir::Kernel& kernel) const;
+
+ private:
+  std::unique_ptr<Vocabulary> words_;
+};
 
 }  // namespace solar::algebra

@@ -5,6 +5,7 @@
 
 #include "algebra/working.h"
 #include "exec/executor.h"
+#include "ir/statement_count.h"
 #include "ir/verify.h"
 
 namespace solar::algebra {
@@ -12,7 +13,9 @@ namespace {
 
 using Dims = std::map<std::string, int64_t>;
 
-constexpr int kMaximumTries = 80;
+constexpr int64_t kMaximumTries = 80;
+constexpr int64_t kLeastTries = 8;
+constexpr int64_t kMaximumStatements = 16000;  // that are verified in all
 constexpr size_t kEnough = 2;
 
 class Shrinker {
@@ -20,6 +23,8 @@ class Shrinker {
   Shrinker(const ir::VerifiedProgram& program, const ir::ast::File& file, const Dims& bindings,
            int64_t max_points)
       : program_(program), file_(file), bindings_(bindings), max_points_(max_points) {
+    const int64_t statements = std::max<int64_t>(1, ir::count_statements(file));
+    tries_ = std::clamp(kMaximumStatements / statements, kLeastTries, kMaximumTries);
     for (const ir::Dim& dim : program_->dims) {
       if (dim.expression.empty() && dim.value > 1) full_[dim.name] = dim.value;
     }
@@ -53,7 +58,7 @@ class Shrinker {
 
   /// The program there, if it is the same program.
   Program bound_to(const Dims& dims) {
-    if (++tries_ > kMaximumTries) return std::nullopt;
+    if (--tries_ < 0) return std::nullopt;
     ir::VerifyOptions options;
     options.bindings = bindings_;
     for (const auto& [name, value] : dims) options.bindings[name] = value;
@@ -99,7 +104,7 @@ class Shrinker {
   const Dims& bindings_;
   int64_t max_points_;
   Dims full_ = {};
-  int tries_ = 0;
+  int64_t tries_ = 0;
   std::vector<SmallSize> found_ = {};
 };
 
