@@ -67,9 +67,9 @@ class Search {
       if (found.empty() || cancelled()) return std::move(result_);
       choices_ = log.choices;
       if (!proven(working.program(), false)) {
-        result_.notes.push_back(fmt::format(
-            "{} {} dropped: the rewritten program cannot be written out or proven",
-            found.size(), found.size() == 1 ? "rewrite" : "rewrites"));
+        result_.notes.push_back(
+            fmt::format("{} {} dropped: the rewritten program cannot be written out or proven",
+                        found.size(), found.size() == 1 ? "rewrite" : "rewrites"));
         return std::move(result_);
       }
       switch (validate(found, {})) {
@@ -78,9 +78,9 @@ class Search {
           result_.notes.push_back("the rewritten program cannot be proven");
           return std::move(result_);
         case Verdict::CannotRun:
-          result_.notes.push_back(fmt::format(
-              "{} {} dropped: no size was found at which both programs run", found.size(),
-              found.size() == 1 ? "rewrite was" : "rewrites were"));
+          result_.notes.push_back(
+              fmt::format("{} {} dropped: no size was found at which both programs run",
+                          found.size(), found.size() == 1 ? "rewrite was" : "rewrites were"));
           return std::move(result_);
         case Verdict::Different:
           forbid_wrong(found);
@@ -125,7 +125,8 @@ class Search {
     const auto rewritten = proven(working.program(), true);
     const auto wide = proven(*original, true);
     if (!rewritten || !wide) return Verdict::CannotRun;
-    const int64_t points = std::max(exec::estimate_points(*wide), exec::estimate_points(*rewritten));
+    const int64_t points =
+        std::max(exec::estimate_points(*wide), exec::estimate_points(*rewritten));
     if (points > options_.max_points) return Verdict::CannotRun;
     return compare(original, *wide, *rewritten, options_.seeds, options_.cancel);
   }
@@ -144,7 +145,8 @@ class Search {
       const Verdict verdict = validate_at(size.program, wanted, only);
       if (verdict == Verdict::CannotRun) continue;
       std::vector<std::string> parts;
-      for (const auto& [name, value] : size.dims) parts.push_back(fmt::format("{}={}", name, value));
+      for (const auto& [name, value] : size.dims)
+        parts.push_back(fmt::format("{}={}", name, value));
       result_.validated = fmt::format("at {}", fmt::join(parts, " "));
       return verdict;
     }
@@ -189,9 +191,8 @@ Optimised optimise(const ir::VerifiedProgram& program, const ir::ast::File& file
                    const std::map<std::string, int64_t>& bindings, const Options& options) {
   if (statement_count(program->statements) > options.max_statements) {
     Optimised result;
-    result.notes.push_back(
-        fmt::format("the algebra was not looked at: more than {} statements",
-                    options.max_statements));
+    result.notes.push_back(fmt::format("the algebra was not looked at: more than {} statements",
+                                       options.max_statements));
     return result;
   }
   return Search(program, file, bindings, options).run();

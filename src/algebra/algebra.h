@@ -19,8 +19,8 @@
 namespace solar::algebra {
 
 struct Options {
-  int64_t max_statements = 4000;        // of a program that is looked at
-  int64_t max_points = 500'000;         // of the runs that validate, each
+  int64_t max_statements = 4000;  // of a program that is looked at
+  int64_t max_points = 500'000;   // of the runs that validate, each
   int seeds = 2;
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(Working&, Log&)> also = {};  // one more rewrite after the others

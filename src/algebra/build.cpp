@@ -133,8 +133,7 @@ class Builder {
   Builder(Working& working, ir::TensorId output)
       : working_(working), output_(output), name_(working.tensor(output).name) {}
 
-  std::vector<ir::Statement> run(const std::vector<Term>& terms,
-                                 const std::vector<Order>& orders) {
+  std::vector<ir::Statement> run(const std::vector<Term>& terms, const std::vector<Order>& orders) {
     // Everything that is summed first; then one elementwise kernel.
     std::vector<Term> rest;
     for (size_t i = 0; i < terms.size(); ++i) rest.push_back(reduced(terms[i], orders[i]));
@@ -241,7 +240,8 @@ class Builder {
     read.op = ScalarOp::Load;
     read.type = type;
     read.tensor = kernel.output;
-    for (size_t axis = 0; axis < rank; ++axis) read.subscripts.push_back(einsum::single(order[axis]));
+    for (size_t axis = 0; axis < rank; ++axis)
+      read.subscripts.push_back(einsum::single(order[axis]));
     push(writer.finish());
     return std::make_shared<const Expr>(std::move(read));
   }
@@ -263,8 +263,8 @@ class Builder {
         const int32_t factor = writer.constant(type, term.coefficient);
         value = writer.node({.op = ScalarOp::Mul, .type = type, .a = value, .b = factor});
       }
-      sum = sum < 0 ? value
-                    : writer.node({.op = ScalarOp::Add, .type = type, .a = sum, .b = value});
+      sum =
+          sum < 0 ? value : writer.node({.op = ScalarOp::Add, .type = type, .a = sum, .b = value});
     }
     writer.kernel.value = writer.cast(sum, tensor.type);
     writer.kernel.target_loops = loops;

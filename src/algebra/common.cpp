@@ -1,6 +1,6 @@
-#include <unordered_map>
-
 #include <fmt/format.h>
+
+#include <unordered_map>
 
 #include "algebra/emit.h"
 #include "algebra/rewrite.h"
@@ -17,8 +17,7 @@ bool sums_products(const ir::Kernel& kernel) {
   return false;
 }
 
-std::string key_of(const Working& working, const KernelKeys& keys,
-                   const ir::Statement& statement) {
+std::string key_of(const Working& working, const KernelKeys& keys, const ir::Statement& statement) {
   const ir::Program& program = working.program();
   if (const auto* kernel = std::get_if<ir::Kernel>(&statement.body)) {
     if (kernel->second_output || kernel->indexed) return "";

@@ -139,8 +139,7 @@ Verdict compare(const ir::VerifiedProgram& original, const ir::VerifiedProgram& 
       // Values in doubt are compared with the size of all results.
       double size = 1;
       for (const exec::TensorData& output : a->outputs) size = std::max(size, largest(output));
-      if (!same_outputs(*a, *c, rounding, rounding * size, any))
-        return Verdict::Different;
+      if (!same_outputs(*a, *c, rounding, rounding * size, any)) return Verdict::Different;
     }
     if (told && seed + 1 >= seeds) return Verdict::Same;
   }

@@ -95,8 +95,7 @@ class Ranges {
     switch (kernel.reduction) {
       case ir::Reduction::Sum: {
         if (!constant || (!whole && value.low != 0)) return {};
-        const Interval start =
-            kernel.init >= 0 ? node(kernel, kernel.init) : Interval::of(0);
+        const Interval start = kernel.init >= 0 ? node(kernel, kernel.init) : Interval::of(0);
         if (value.low == 0) return or_else(start);
         double points = 1;
         for (size_t i = 0; i < kernel.loops.size(); ++i) {
@@ -175,9 +174,9 @@ class Ranges {
     Interval all = Interval::of(static_cast<double>(value.constant));
     for (const ir::Term& term : value.terms) {
       if (static_cast<size_t>(term.atom) >= kernel.loops.size()) return {};
-      const double reach = static_cast<double>(term.coefficient) *
-                           static_cast<double>(
-                               kernel.loops[static_cast<size_t>(term.atom)].extent - 1);
+      const double reach =
+          static_cast<double>(term.coefficient) *
+          static_cast<double>(kernel.loops[static_cast<size_t>(term.atom)].extent - 1);
       all = {all.low + std::min(0.0, reach), all.high + std::max(0.0, reach)};
     }
     return all;

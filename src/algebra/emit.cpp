@@ -88,7 +88,8 @@ class Emitter {
       if (statement.group != open) {
         if (open != outer) text += "}\n";
         open = statement.group;
-        if (open != outer && open >= 0) text += group_text(program_.groups[static_cast<size_t>(open)]);
+        if (open != outer && open >= 0)
+          text += group_text(program_.groups[static_cast<size_t>(open)]);
         if (open < 0) open = outer;
       }
       statement_text(statement, text);
@@ -113,10 +114,9 @@ class Emitter {
                           names(concat->inputs), concat->axis);
     } else if (const auto* sort = std::get_if<ir::Sort>(&statement.body)) {
       const std::string order = sort->descending ? "true" : "false";
-      const int64_t extent =
-          program_.tensor(sort->input).shape[static_cast<size_t>(sort->axis)];
-      text += fmt::format("let ({}, {}) = ", words_.name(sort->values),
-                          words_.name(sort->positions));
+      const int64_t extent = program_.tensor(sort->input).shape[static_cast<size_t>(sort->axis)];
+      text +=
+          fmt::format("let ({}, {}) = ", words_.name(sort->values), words_.name(sort->positions));
       if (sort->count == extent) {
         text += fmt::format("sort({}; axis = {}, descending = {})", words_.name(sort->input),
                             sort->axis, order);

@@ -403,7 +403,8 @@ std::string kernel_text(const Vocabulary& words, const ir::Kernel& kernel,
   if (kernel.second_value < 0 && kernel.data_guard < 0) text += scalars.lets(kernel.value);
   text += guards_text(index, scalars, kernel);
   text += output + subscripts;
-  if (kernel.second_output) text += fmt::format(", {}{}", words.name(*kernel.second_output), subscripts);
+  if (kernel.second_output)
+    text += fmt::format(", {}{}", words.name(*kernel.second_output), subscripts);
   text += fmt::format(" {} {}", assignment(kernel.reduction), scalars.bare(kernel.value));
   if (kernel.second_value >= 0) text += ", " + scalars.bare(kernel.second_value);
   scalars.forget_lets();

@@ -152,7 +152,8 @@ Interval evaluate(const ir::ScalarNode& node, const Interval& a, const Interval&
     case ScalarOp::Fmax:
       return {std::max(a.low, b.low), std::max(a.high, b.high)};
     case ScalarOp::Pow:
-      if (exact && std::isfinite(std::pow(a.low, b.low))) return Interval::of(std::pow(a.low, b.low));
+      if (exact && std::isfinite(std::pow(a.low, b.low)))
+        return Interval::of(std::pow(a.low, b.low));
       return {};
     case ScalarOp::Less:
     case ScalarOp::LessEqual:

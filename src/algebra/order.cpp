@@ -39,8 +39,7 @@ bool same(const ExprPtr& a, const ExprPtr& b) {
   if (a == nullptr || b == nullptr) return false;
   return a->op == b->op && a->type == b->type && a->constant == b->constant &&
          a->integer == b->integer && a->index == b->index && a->tensor == b->tensor &&
-         a->subscripts == b->subscripts && same(a->a, b->a) && same(a->b, b->b) &&
-         same(a->c, b->c);
+         a->subscripts == b->subscripts && same(a->a, b->a) && same(a->b, b->b) && same(a->c, b->c);
 }
 
 }  // namespace
@@ -100,6 +99,8 @@ Order best_order(Term& term) {
   const uint32_t all = order.all();
   order.cost.assign(size_t{all} + 1, std::numeric_limits<double>::infinity());
   order.left.assign(size_t{all} + 1, 0);
+  std::vector<LoopMask> kept(size_t{all} + 1, 0);
+  for (uint32_t subset = 1; subset <= all; ++subset) kept[subset] = order.kept(subset);
   for (uint32_t subset = 1; subset <= all; ++subset) {
     if (std::has_single_bit(subset)) {
       order.cost[subset] = 0;
@@ -108,8 +109,8 @@ Order best_order(Term& term) {
     for (uint32_t left = (subset - 1) & subset; left > 0; left = (left - 1) & subset) {
       const uint32_t right = subset & ~left;
       if (left < right) continue;
-      const LoopMask pair = order.kept(left) | order.kept(right);
-      const bool sums = (pair & ~order.kept(subset)) != 0;
+      const LoopMask pair = kept[left] | kept[right];
+      const bool sums = (pair & ~kept[subset]) != 0;
       // A sum of squares is no contraction.
       const bool square = std::popcount(subset) == 2 &&
                           same(term.factors[static_cast<size_t>(std::countr_zero(left))],
@@ -141,8 +142,7 @@ std::string text_of(const Working& working, const Expr& factor) {
   return factor.op == ir::ScalarOp::Load ? names[0] : fmt::format("f({})", fmt::join(names, ", "));
 }
 
-std::string text_of(const Working& working, const Term& term, const Order& order,
-                    uint32_t subset) {
+std::string text_of(const Working& working, const Term& term, const Order& order, uint32_t subset) {
   if (std::has_single_bit(subset))
     return text_of(working, *term.factors[static_cast<size_t>(std::countr_zero(subset))]);
   const uint32_t left = order.left[subset];

@@ -87,8 +87,7 @@ class RandomAlgebra {
         return kernel(a.rows, a.columns, fmt::format("max({0}[i,j], 0.0)", a.name), "=");
       default:
         add(a.columns * a.rows, 1);
-        return fmt::format(
-            "  view {0} = {1} {{ a, b -> (a, b), 1 }}\n", name, a.name) +
+        return fmt::format("  view {0} = {1} {{ a, b -> (a, b), 1 }}\n", name, a.name) +
                kernel_of_last();
     }
   }

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "algebra/algebra_test_util.h"
 #include "algebra/build.h"
@@ -19,8 +22,43 @@ program p(input a: f64[12, 11], input b: f64[11, 13], input v: f64[13, 2]) -> (y
   EXPECT_EQ(macs(o.last()), 11 * 2 * 13 + 12 * 2 * 11);
   EXPECT_EQ(o.found.validated, "at full size");
   EXPECT_TRUE(same_results(o));
-  EXPECT_NE(o.found.rewrites[0].what.find("b * v"), std::string::npos)
-      << o.found.rewrites[0].what;
+  EXPECT_NE(o.found.rewrites[0].what.find("b * v"), std::string::npos) << o.found.rewrites[0].what;
+}
+
+/// The classical recurrence, over intervals of the chain.
+int64_t cheapest_chain(const std::vector<int64_t>& d) {
+  const size_t n = d.size() - 1;
+  std::vector<std::vector<int64_t>> cost(n, std::vector<int64_t>(n, 0));
+  for (size_t length = 2; length <= n; ++length) {
+    for (size_t i = 0; i + length <= n; ++i) {
+      const size_t j = i + length - 1;
+      cost[i][j] = std::numeric_limits<int64_t>::max();
+      for (size_t k = i; k < j; ++k)
+        cost[i][j] = std::min(cost[i][j], cost[i][k] + cost[k + 1][j] + d[i] * d[k + 1] * d[j + 1]);
+    }
+  }
+  return cost[0][n - 1];
+}
+
+TEST(Reorder, ChainsOfTwelveFactorsAreExact) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<int64_t> d;
+    for (int i = 0; i < 13; ++i) d.push_back(2 + static_cast<int64_t>(random() % 12));
+    std::string ports = fmt::format("input m0: f64[{}, {}]", d[0], d[1]);
+    std::string body;
+    for (size_t i = 1; i < 12; ++i) {
+      ports += fmt::format(", input m{}: f64[{}, {}]", i, d[i], d[i + 1]);
+      body += fmt::format(
+          "kernel p{0}: f64[{1}, {2}] {{ for i:{1}, j:{2}, k:{3}   p{0}[i,j] += {4}[i,k] * "
+          "m{0}[k,j] }}\n",
+          i, d[0], d[i + 1], d[i], i == 1 ? "m0" : fmt::format("p{}", i - 1));
+    }
+    const Outcome o =
+        optimise_text(fmt::format("program p({}) -> (p11) {{\n{}}}\n", ports, body));
+    EXPECT_EQ(macs(o.last()), cheapest_chain(d));
+    EXPECT_TRUE(same_results(o));
+  }
 }
 
 TEST(Reorder, TheBestOrderStays) {

@@ -18,8 +18,7 @@ struct Division {
 Division find_division(const Term& term) {
   for (size_t i = static_cast<size_t>(term.nest.loop_count()); i < term.nest.atoms().size(); ++i) {
     const ir::Atom& atom = term.nest.atoms()[i];
-    const bool divides =
-        atom.kind == ir::Atom::Kind::FloorDiv || atom.kind == ir::Atom::Kind::Mod;
+    const bool divides = atom.kind == ir::Atom::Kind::FloorDiv || atom.kind == ir::Atom::Kind::Mod;
     if (!divides || atom.operands[0].terms.size() != 1 || atom.operands[0].constant != 0) continue;
     const ir::Term& only = atom.operands[0].terms[0];
     if (only.coefficient != 1 || only.atom < term.targets || only.atom >= term.nest.loop_count())

@@ -93,9 +93,9 @@ std::optional<Candidate> best_candidate(const Working& working, const Expander& 
                                         const ir::Kernel& kernel) {
   std::optional<Candidate> best;
   std::vector<std::vector<ir::TensorId>> tried;
-  for (const Expansion& how : {Expansion{}, Expansion{.unshared = true}, Expansion{.sums = 1},
-                               Expansion{.sums = 1, .unshared = true},
-                               Expansion{.sums = 2, .unshared = true}}) {
+  for (const Expansion& how :
+       {Expansion{}, Expansion{.unshared = true}, Expansion{.sums = 1},
+        Expansion{.sums = 1, .unshared = true}, Expansion{.sums = 2, .unshared = true}}) {
     auto found = candidate(working, expander, kernel, how, tried);
     if (found && (!best || found->before - found->after > best->before - best->after))
       best = std::move(found);

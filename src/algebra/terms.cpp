@@ -11,7 +11,7 @@ namespace {
 using ir::ScalarOp;
 
 constexpr size_t kMaximumTerms = 16;
-constexpr size_t kMaximumFactors = 8;
+constexpr size_t kMaximumFactors = 12;
 constexpr size_t kMaximumLoops = 30;
 constexpr size_t kMaximumNodes = 120;
 constexpr int kMaximumSteps = 64;
@@ -84,10 +84,9 @@ ExprPtr moved(const ExprPtr& expr, const einsum::Nest& nest, const std::vector<L
 }
 
 bool is_unit_reduction(const ir::Kernel& kernel) {
-  const bool reduces = kernel.reduction == ir::Reduction::Sum ||
-                       kernel.reduction == ir::Reduction::Product ||
-                       kernel.reduction == ir::Reduction::Max ||
-                       kernel.reduction == ir::Reduction::Min;
+  const bool reduces =
+      kernel.reduction == ir::Reduction::Sum || kernel.reduction == ir::Reduction::Product ||
+      kernel.reduction == ir::Reduction::Max || kernel.reduction == ir::Reduction::Min;
   if (!reduces || kernel.init >= 0 || !kernel.guards.empty() || kernel.data_guard >= 0)
     return false;
   const std::vector<bool> targets = target_mask(kernel);
@@ -149,8 +148,8 @@ bool Expander::reaches_sum(ir::TensorId id, int depth) const {
     open.pop_back();
     switch (node.op) {
       case ScalarOp::Load:
-        found = reaches_sum(kernel->accesses[static_cast<size_t>(node.reference)].tensor,
-                            depth + 1);
+        found =
+            reaches_sum(kernel->accesses[static_cast<size_t>(node.reference)].tensor, depth + 1);
         break;
       case ScalarOp::Add:
       case ScalarOp::Sub:
@@ -365,8 +364,7 @@ bool Expander::substitute(const Term& term, size_t factor, const ir::Kernel& pro
     map[static_cast<size_t>(producer.target_loops[axis])] = subscripts[axis];
   map = base.nest.import(producer.atoms, map, {});
   std::vector<ExprPtr> known(producer.nodes.size());
-  const auto monomials =
-      polynomial(to_expr(producer, producer.value, base.nest, map, known));
+  const auto monomials = polynomial(to_expr(producer, producer.value, base.nest, map, known));
   if (!monomials) return false;
   std::vector<Guard> guards;
   for (const Guard& guard : producer.guards) guards.push_back(base.nest.import(guard, map));
@@ -420,8 +418,7 @@ std::optional<Expanded> Expander::run(std::vector<Term> terms, ir::TensorId root
         const ir::Kernel* producer = working_.kernel(factor.tensor);
         if (producer == nullptr || !eligible(*producer)) continue;
         if (working_.place(factor.tensor).block != block) continue;
-        const bool sum =
-            producer->reduction == ir::Reduction::Sum && !is_unit_reduction(*producer);
+        const bool sum = producer->reduction == ir::Reduction::Sum && !is_unit_reduction(*producer);
         if (sum && (how.pointwise_only || result.sums >= how.sums)) continue;
         if (sum && how.unshared && !leads_only_to(factor.tensor, root, 0)) continue;
         if (!how.pointwise_only && !sum && !reaches_sum(factor.tensor, 0)) continue;
@@ -471,8 +468,7 @@ std::optional<Expanded> Expander::expand(const ir::Kernel& kernel, const Expansi
 bool Expander::cancels(const ir::Kernel& kernel, int32_t id) const {
   auto terms = start(kernel, id, true);
   if (!terms || terms->size() < 2) return false;
-  const auto expanded =
-      run(std::move(*terms), kernel.output, {.pointwise_only = true});
+  const auto expanded = run(std::move(*terms), kernel.output, {.pointwise_only = true});
   return expanded && expanded->terms.empty();
 }
 

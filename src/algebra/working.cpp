@@ -81,17 +81,16 @@ void Working::add_block(std::vector<ir::Statement>& statements) {
   blocks_.push_back(&statements);
   for (size_t i = 0; i < statements.size(); ++i) {
     const std::vector<ir::TensorId> outputs = ir::outputs_of(statements[i]);
-    for (const ir::TensorId id : outputs)
-      places_[ir::index(id)] = {block, static_cast<int32_t>(i)};
+    for (const ir::TensorId id : outputs) places_[ir::index(id)] = {block, static_cast<int32_t>(i)};
     for (const ir::TensorId id : ir::inputs_of(statements[i])) {
       std::vector<ir::TensorId>& readers = readers_[ir::index(id)];
-      if (!outputs.empty() && std::find(readers.begin(), readers.end(), outputs[0]) == readers.end())
+      if (!outputs.empty() &&
+          std::find(readers.begin(), readers.end(), outputs[0]) == readers.end())
         readers.push_back(outputs[0]);
     }
     if (auto* repeat = std::get_if<ir::Repeat>(&statements[i].body)) {
       for (const ir::Carried& carried : repeat->carried) leaves_[ir::index(carried.next)] = true;
-      for (const ir::Stacked& stacked : repeat->stacked)
-        leaves_[ir::index(stacked.element)] = true;
+      for (const ir::Stacked& stacked : repeat->stacked) leaves_[ir::index(stacked.element)] = true;
       add_block(repeat->body);
     }
   }
@@ -169,9 +168,8 @@ void Working::remove_dead() {
     for (std::vector<ir::Statement>* block : blocks_) {
       const auto dead = [&](const ir::Statement& statement) {
         const std::vector<ir::TensorId> outputs = ir::outputs_of(statement);
-        return std::all_of(outputs.begin(), outputs.end(), [&](ir::TensorId id) {
-          return !leaves(id) && readers(id).empty();
-        });
+        return std::all_of(outputs.begin(), outputs.end(),
+                           [&](ir::TensorId id) { return !leaves(id) && readers(id).empty(); });
       };
       const auto end = std::remove_if(block->begin(), block->end(), dead);
       if (end == block->end()) continue;

@@ -81,9 +81,9 @@ void add_degenerate(report::Report& report, const std::vector<algebra::Degenerat
     if (d.rewrite && report.rewrites[*places[*d.rewrite]].saves_macs) {
       const int64_t saves = *report.rewrites[*places[*d.rewrite]].saves_macs;
       if (saves <= 0) continue;
-      out.what += fmt::format(
-          ": {} of the program's {} are not needed", report::macs_text(static_cast<double>(saves)),
-          report::macs_text(static_cast<double>(report.totals.macs_useful)));
+      out.what += fmt::format(": {} of the program's {} are not needed",
+                              report::macs_text(static_cast<double>(saves)),
+                              report::macs_text(static_cast<double>(report.totals.macs_useful)));
     }
     report.degenerate.push_back(std::move(out));
   }

@@ -87,8 +87,8 @@ TEST(Algebraic, WithoutRewritesTheRowIsThatOfFused) {
 }
 
 TEST(Algebraic, TheJsonHasRowsRewritesAndDegenerateParts) {
-  const auto json =
-      nlohmann::json::parse(report::render_json(report_of(kCollapses, {roofline::round_machine()})));
+  const auto json = nlohmann::json::parse(
+      report::render_json(report_of(kCollapses, {roofline::round_machine()})));
   const auto& row = json["bounds"][2];
   EXPECT_EQ(row["mode"], "algebraic");
   EXPECT_EQ(row["rewrites"], 1);
@@ -106,8 +106,7 @@ TEST(Algebraic, TheJsonHasRowsRewritesAndDegenerateParts) {
 }
 
 TEST(Algebraic, ADegenerateProgramIsSaidLoudly) {
-  const std::string text =
-      report::render_text(report_of(kConstant, {roofline::round_machine()}));
+  const std::string text = report::render_text(report_of(kConstant, {roofline::round_machine()}));
   EXPECT_NE(text.find("DEGENERATE PROGRAM: the output `y` is the same whatever the inputs are"),
             std::string::npos)
       << text;

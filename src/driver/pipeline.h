@@ -25,7 +25,7 @@ struct AnalyzeOptions {
   roofline::Policy policy = {};
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
-  bool algebra = true;  // look for cheaper programs with the same meaning
+  bool algebra = true;                           // look for cheaper programs with the same meaning
   bool validate = true;
   validate::Options validation = {};
 };

@@ -45,8 +45,7 @@ std::set<std::string> assumptions_in_sources() {
   const std::regex literal("\"([a-z0-9]+(-[a-z0-9]+)+)(\\.[^\"]*)?\"");
   std::set<std::string> names;
   for (const char* file : {"roofline/rates.cpp", "roofline/roofline.cpp", "roofline/inverse.cpp",
-                           "einsum/lift.cpp", "driver/fill_report.cpp",
-                           "driver/algebraic.cpp"}) {
+                           "einsum/lift.cpp", "driver/fill_report.cpp", "driver/algebraic.cpp"}) {
     const std::string text = read(kRoot / "src" / file);
     EXPECT_FALSE(text.empty()) << file;
     for (auto at = std::sregex_iterator(text.begin(), text.end(), literal);

@@ -120,7 +120,7 @@ struct Rewrite {
   std::string module = {};
   std::string tensor = {};
   std::string what = {};
-  std::optional<int64_t> saves_macs = {};  // useful ones, and of the compulsory traffic; absent
+  std::optional<int64_t> saves_macs = {};   // useful ones, and of the compulsory traffic; absent
   std::optional<int64_t> saves_bytes = {};  // where only several steps together were counted
   std::string validated = {};               // `at full size`, `at N=3 K=4`
 };

@@ -58,11 +58,11 @@ std::string algebra_text(const Report& report, const std::vector<ArchBounds>& ar
     if (a.algebraic == nullptr || a.fused == nullptr || report.rewrites.empty()) continue;
     const double time = a.algebraic->time_s;
     const size_t rewrites = a.algebraic->rewrites.value_or(0);
-    std::string line = rewrites == 0
-                           ? fmt::format("{} as fused; no rewrite makes it faster", time_text(time))
-                           : fmt::format("at least {} ({}) after {} of {} rewrites",
-                                         time_text(time), limited_by(a.algebraic->limiter),
-                                         rewrites, report.rewrites.size());
+    std::string line =
+        rewrites == 0
+            ? fmt::format("{} as fused; no rewrite makes it faster", time_text(time))
+            : fmt::format("at least {} ({}) after {} of {} rewrites", time_text(time),
+                          limited_by(a.algebraic->limiter), rewrites, report.rewrites.size());
     if (rewrites > 0 && time > 0)
       line += fmt::format(", {} faster than fused", ratio_text(a.fused->time_s / time));
     text += paragraph(fmt::format("  {}: ", a.arch), line, style.width(), 4);
@@ -72,8 +72,9 @@ std::string algebra_text(const Report& report, const std::vector<ArchBounds>& ar
   if (report.rewrites.size() > kRewritesShown)
     text += fmt::format("  - and {} more\n", report.rewrites.size() - kRewritesShown);
   if (!report.rewrites.empty() && !report.rewrites.front().validated.empty())
-    text += paragraph("  ", fmt::format("each validated by running both programs {}",
-                                        report.rewrites.front().validated),
+    text += paragraph("  ",
+                      fmt::format("each validated by running both programs {}",
+                                  report.rewrites.front().validated),
                       style.width(), 4);
   for (const std::string& note : report.algebra_notes)
     text += paragraph("  note: ", note, style.width(), 4);

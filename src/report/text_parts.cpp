@@ -198,11 +198,9 @@ std::string assumptions_text(const Report& report, const Style& style) {
   std::vector<std::string> items;
   std::vector<std::string> partial;
   for (const std::string& assumption : all) {
-    const bool everywhere =
-        std::all_of(report.bounds.begin(), report.bounds.end(),
-                    [&](const Bound& b) {
-                      return b.mode == "algebraic" || has(b.assumptions, assumption);
-                    });
+    const bool everywhere = std::all_of(
+        report.bounds.begin(), report.bounds.end(),
+        [&](const Bound& b) { return b.mode == "algebraic" || has(b.assumptions, assumption); });
     if (everywhere) {
       items.push_back(assumption);
     } else {
