@@ -78,9 +78,11 @@ class Search {
           result_.notes.push_back("the rewritten program cannot be proven");
           return std::move(result_);
         case Verdict::CannotRun:
-          result_.notes.push_back(
-              fmt::format("{} {} dropped: no size was found at which both programs run",
-                          found.size(), found.size() == 1 ? "rewrite was" : "rewrites were"));
+          result_.notes.push_back(fmt::format(
+              "{} dropped, since no size was found at which both programs run: {}{}",
+              found.size() == 1 ? "a rewrite is"
+                                : fmt::format("{} rewrites are", found.size()),
+              found[0].what, found.size() == 1 ? "" : ", ..."));
           return std::move(result_);
         case Verdict::Different:
           forbid_wrong(found);

@@ -67,11 +67,8 @@ double cost_of(const Expander& expander, const ir::Kernel& kernel) {
 
 std::optional<Candidate> candidate(const Working& working, const Expander& expander,
                                    const ir::Kernel& kernel, const Expansion& how,
-                                   std::vector<std::vector<ir::TensorId>>& tried) {
-  auto expanded = expander.expand(kernel, how);
+                                   std::optional<Expanded> expanded) {
   if (!expanded || expanded->sums == 0) return std::nullopt;
-  if (std::find(tried.begin(), tried.end(), expanded->merged) != tried.end()) return std::nullopt;
-  tried.push_back(expanded->merged);
   Candidate found;
   found.before = cost_of(expander, kernel);
   for (const ir::TensorId id : going(working, kernel.output, *expanded))
@@ -91,12 +88,21 @@ std::optional<Candidate> candidate(const Working& working, const Expander& expan
 /// The best of several ways to write the kernel out.
 std::optional<Candidate> best_candidate(const Working& working, const Expander& expander,
                                         const ir::Kernel& kernel) {
-  std::optional<Candidate> best;
+  auto whole = expander.expand(kernel, {});
+  if (whole && whole->sums == 0) return std::nullopt;
+  const bool single = whole && whole->sums == 1;  // then there is nothing less
   std::vector<std::vector<ir::TensorId>> tried;
+  if (whole) tried.push_back(whole->merged);
+  auto best = candidate(working, expander, kernel, {}, std::move(whole));
+  if (single) return best;
   for (const Expansion& how :
-       {Expansion{}, Expansion{.unshared = true}, Expansion{.sums = 1},
-        Expansion{.sums = 1, .unshared = true}, Expansion{.sums = 2, .unshared = true}}) {
-    auto found = candidate(working, expander, kernel, how, tried);
+       {Expansion{.unshared = true}, Expansion{.sums = 1}, Expansion{.sums = 1, .unshared = true},
+        Expansion{.sums = 2, .unshared = true}}) {
+    auto expanded = expander.expand(kernel, how);
+    if (!expanded || std::find(tried.begin(), tried.end(), expanded->merged) != tried.end())
+      continue;
+    tried.push_back(expanded->merged);
+    auto found = candidate(working, expander, kernel, how, std::move(expanded));
     if (found && (!best || found->before - found->after > best->before - best->after))
       best = std::move(found);
   }
