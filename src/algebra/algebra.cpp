@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kMaximumStages = 12;
 constexpr int kMaximumAttempts = 4;
+constexpr size_t kDimsShown = 8;
 
 int64_t statement_count(const std::vector<ir::Statement>& statements) {
   auto count = static_cast<int64_t>(statements.size());
@@ -62,26 +63,27 @@ class Search {
   Optimised run() {
     for (int attempt = 0; attempt < kMaximumAttempts; ++attempt) {
       Working working(*program_);
-      Log log(forbidden_);
+      Log log(forbidden_, {}, sliced_.empty() ? nullptr : &choices_);
       const std::vector<Rewrite> found = rewrite(working, log, options_);
       if (found.empty() || cancelled()) return std::move(result_);
-      choices_ = log.choices;
+      if (sliced_.empty()) choices_ = log.choices;
       if (!proven(working.program(), false)) {
         result_.notes.push_back(
             fmt::format("{} {} dropped: the rewritten program cannot be written out or proven",
                         found.size(), found.size() == 1 ? "rewrite" : "rewrites"));
         return std::move(result_);
       }
-      switch (validate(found, {})) {
+      const bool known = !sliced_.empty() && all_of(found, sliced_);
+      switch (known ? Verdict::Same : validate(found, {})) {
         case Verdict::Same:
           if (take(found)) return std::move(result_);
           result_.notes.push_back("the rewritten program cannot be proven");
           return std::move(result_);
         case Verdict::CannotRun:
+          if (sliced_.empty() && validate_slices(found)) break;
           result_.notes.push_back(fmt::format(
               "{} dropped, since no size was found at which both programs run: {}{}",
-              found.size() == 1 ? "a rewrite is"
-                                : fmt::format("{} rewrites are", found.size()),
+              found.size() == 1 ? "a rewrite is" : fmt::format("{} rewrites are", found.size()),
               found[0].what, found.size() == 1 ? "" : ", ..."));
           return std::move(result_);
         case Verdict::Different:
@@ -117,6 +119,61 @@ class Search {
         fmt::format("dropped, since it changes results in a run: {} ({})", r.what, r.kind));
   }
 
+  static bool all_of(const std::vector<Rewrite>& found, const std::set<std::string>& names) {
+    return std::all_of(found.begin(), found.end(),
+                       [&](const Rewrite& r) { return names.contains(Log::name_of(r)); });
+  }
+
+  /// Each rewrite by itself, where the whole programs cannot be run. Forbids the others; false if
+  /// none is left.
+  bool validate_slices(const std::vector<Rewrite>& found) {
+    const bool whole = slices_at(program_, found);
+    if (whole) result_.validated = "each by itself at full size";
+    for (const SmallSize& size : sizes_) {
+      if (!sliced_.empty()) break;
+      if (slices_at(size.program, found)) result_.validated = "each by itself at " + text_of(size);
+    }
+    if (sliced_.empty()) return false;
+    for (const Rewrite& r : found) {
+      if (sliced_.contains(Log::name_of(r))) continue;
+      forbidden_.insert(Log::name_of(r));
+      result_.notes.push_back(fmt::format(
+          "dropped, since it was not run at any size or changes results: {} ({})", r.what, r.kind));
+    }
+    return true;
+  }
+
+  /// Adds to `sliced_` what is the same by itself at this size.
+  bool slices_at(const ir::VerifiedProgram& original, const std::vector<Rewrite>& wanted) {
+    Working working(*original);
+    Log log(forbidden_, {}, &choices_);
+    log.wants_slices = true;
+    const std::vector<Rewrite> found = rewrite(working, log, options_);
+    if (names_of(found) != names_of(wanted)) return false;
+    for (const auto& [name, slice] : log.slices) {
+      if (cancelled()) return false;
+      const auto before = proven(slice.before, false);
+      const auto wide = proven(slice.before, true);
+      const auto after = proven(slice.after, true);
+      if (!before || !wide || !after) continue;
+      const int64_t points = std::max(exec::estimate_points(*wide), exec::estimate_points(*after));
+      if (points > options_.max_points) continue;
+      if (compare(*before, *wide, *after, options_.seeds, options_.cancel) == Verdict::Same)
+        sliced_.insert(name);
+    }
+    return !sliced_.empty();
+  }
+
+  static std::string text_of(const SmallSize& size) {
+    std::vector<std::string> parts;
+    for (const auto& [name, value] : size.dims) {
+      if (parts.size() < kDimsShown) parts.push_back(fmt::format("{}={}", name, value));
+    }
+    if (size.dims.size() > kDimsShown)
+      parts.push_back(fmt::format("and {} more", size.dims.size() - kDimsShown));
+    return fmt::format("{}", fmt::join(parts, " "));
+  }
+
   /// The original at some size against what the same rewrites make of it there.
   Verdict validate_at(const ir::VerifiedProgram& original, const std::vector<Rewrite>& wanted,
                       const std::optional<std::string>& only) const {
@@ -143,13 +200,10 @@ class Search {
     }
     if (sizes_.empty()) sizes_ = small_sizes(program_, file_, bindings_, options_.max_points);
     for (const SmallSize& size : sizes_) {
-      if (cancelled()) return Verdict::CannotRun;
+      if (cancelled() || !size.runs) return Verdict::CannotRun;
       const Verdict verdict = validate_at(size.program, wanted, only);
       if (verdict == Verdict::CannotRun) continue;
-      std::vector<std::string> parts;
-      for (const auto& [name, value] : size.dims)
-        parts.push_back(fmt::format("{}={}", name, value));
-      result_.validated = fmt::format("at {}", fmt::join(parts, " "));
+      result_.validated = "at " + text_of(size);
       return verdict;
     }
     return Verdict::CannotRun;
@@ -183,6 +237,7 @@ class Search {
   const Options& options_;
   std::set<std::string> forbidden_ = {};
   Choices choices_ = {};
+  std::set<std::string> sliced_ = {};  // rewrites that are right by themselves
   std::vector<SmallSize> sizes_ = {};
   Optimised result_ = {};
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "algebra/slice.h"
 #include "algebra/terms.h"
 #include "algebra/working.h"
 
@@ -55,6 +56,8 @@ class Log {
   const std::vector<Rewrite>& all() const { return all_; }
   const Choices* wanted() const { return wanted_; }
   Choices choices = {};
+  bool wants_slices = false;
+  std::map<std::string, Slice> slices = {};  // by name_of, of kernels that were written out
 
  private:
   std::set<std::string> forbidden_;

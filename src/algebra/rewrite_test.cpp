@@ -54,8 +54,7 @@ TEST(Reorder, ChainsOfTwelveFactorsAreExact) {
           "m{0}[k,j] }}\n",
           i, d[0], d[i + 1], d[i], i == 1 ? "m0" : fmt::format("p{}", i - 1));
     }
-    const Outcome o =
-        optimise_text(fmt::format("program p({}) -> (p11) {{\n{}}}\n", ports, body));
+    const Outcome o = optimise_text(fmt::format("program p({}) -> (p11) {{\n{}}}\n", ports, body));
     EXPECT_EQ(macs(o.last()), cheapest_chain(d));
     EXPECT_TRUE(same_results(o));
   }
@@ -250,6 +249,18 @@ program p(input a: f64[N, K], input b: f64[K, M], input v: f64[M, Q]) -> (y) {
   EXPECT_EQ(o.found.validated.substr(0, 3), "at ");
   EXPECT_NE(o.found.validated, "at full size");
   EXPECT_EQ(macs(o.last()), int64_t{2} * 4096 * 4096 * 16);
+}
+
+TEST(Validation, ARewriteRunsByItselfWhereTheWholeIsTooLarge) {
+  const Outcome o = optimise_text(R"(
+program p(input a: f64[12, 11], input b: f64[11, 13], input v: f64[13, 2], input w: f64[512, 512]) -> (y, z) {
+  kernel ab: f64[12, 13] { for i:12, j:13, k:11   ab[i,j] += a[i,k] * b[k,j] }
+  view t = ab { i, j -> j, i }
+  kernel y: f64[12, 2] { for i:12, n:2, j:13   y[i,n] += t[j,i] * v[j,n] }
+  kernel z: f64[512, 512] { for i:512, j:512, k:512   z[i,j] += w[i,k] * w[k,j] }
+})");
+  EXPECT_EQ(o.kinds(), Kinds{"reorder"});
+  EXPECT_EQ(o.found.validated, "each by itself at full size");
 }
 
 TEST(Validation, WhatCannotBeRunIsLeftAsItIs) {

@@ -50,6 +50,7 @@ class Shrinker {
       keep(dims, std::move(program));
       if (found_.size() >= kEnough) break;
     }
+    if (found_.empty() && large_) found_.push_back(std::move(*large_));
     return std::move(found_);
   }
 
@@ -70,7 +71,13 @@ class Shrinker {
   void keep(const Dims& dims) { keep(dims, bound_to(dims)); }
 
   void keep(const Dims& dims, Program program) {
-    if (!program || exec::estimate_points(*program) > max_points_) return;
+    if (!program) return;
+    if (exec::estimate_points(*program) > max_points_) {
+      const bool smaller =
+          !large_ || exec::estimate_points(*program) < exec::estimate_points(large_->program);
+      if (smaller) large_.emplace(SmallSize{dims, std::move(*program), false});
+      return;
+    }
     for (const SmallSize& known : found_) {
       if (known.dims == dims) return;
     }
@@ -106,6 +113,7 @@ class Shrinker {
   Dims full_ = {};
   int64_t tries_ = 0;
   std::vector<SmallSize> found_ = {};
+  std::optional<SmallSize> large_ = {};
 };
 
 }  // namespace

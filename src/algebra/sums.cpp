@@ -205,8 +205,11 @@ void reorder_sums(Working& working, Log& log) {
       if (producer != nullptr && cost_of(*expander, *producer) > 0)
         rewrite.products.push_back(working.tensor(id).name);
     }
-    log.choices[Log::name_of(rewrite)] = choice_of(*found);
-    working.replace(root, build(working, root, found->expanded.terms, found->orders));
+    const std::string name = Log::name_of(rewrite);
+    log.choices[name] = choice_of(*found);
+    auto built = build(working, root, found->expanded.terms, found->orders);
+    if (log.wants_slices) log.slices[name] = slice_of(working, root, found->expanded.merged, built);
+    working.replace(root, std::move(built));
     working.remove_dead();
     expander.emplace(working);  // what it knew is of the program before
   }

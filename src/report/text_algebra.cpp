@@ -72,10 +72,10 @@ std::string algebra_text(const Report& report, const std::vector<ArchBounds>& ar
   if (report.rewrites.size() > kRewritesShown)
     text += fmt::format("  - and {} more\n", report.rewrites.size() - kRewritesShown);
   if (!report.rewrites.empty() && !report.rewrites.front().validated.empty())
-    text += paragraph("  ",
-                      fmt::format("each validated by running both programs {}",
-                                  report.rewrites.front().validated),
-                      style.width(), 4);
+    text += paragraph(
+        "  ",
+        fmt::format("validated by running before and after: {}", report.rewrites.front().validated),
+        style.width(), 4);
   for (const std::string& note : report.algebra_notes)
     text += paragraph("  note: ", note, style.width(), 4);
   return text + "\n";
