@@ -128,6 +128,35 @@ bool NodeCounter::count_kernel(int32_t at, Node& node) const {
   return true;
 }
 
+// A product of two values of a narrow float type is exact in f32, whatever type holds them: units
+// of the narrow type may form it. A wider tensor made of such values by casts alone holds them.
+ir::ElementType NodeCounter::type_of_values(ir::TensorId id) const {
+  constexpr int kMostCasts = 16;
+  const ir::Program& program = index_.program();
+  ir::ElementType narrowest = program.tensor(id).type;
+  const auto narrows = [&](ir::ElementType type) {
+    if (!ir::is_float(type) || !ir::is_float(narrowest)) return false;
+    if (type == narrowest) return true;
+    const bool is_exact = ir::storage_bits(type) < ir::storage_bits(narrowest);
+    if (is_exact) narrowest = type;
+    return is_exact;
+  };
+  for (int i = 0; i < kMostCasts; ++i) {
+    const ir::Kernel* kernel = index_.kernel_of(id);
+    if (kernel == nullptr || kernel->reduction != ir::Reduction::None) break;
+    const ir::ScalarNode* value = &kernel->nodes[static_cast<size_t>(kernel->value)];
+    while (value->op == ir::ScalarOp::Cast && narrows(value->type)) {
+      value = &kernel->nodes[static_cast<size_t>(value->a)];
+    }
+    if (value->op != ir::ScalarOp::Load) break;
+    const auto& reader = prepared_.statements[static_cast<size_t>(index_.producer(id))].reader;
+    if (!reader) break;
+    id = reader->folded(value->reference).base;
+    if (!narrows(program.tensor(id).type)) break;
+  }
+  return narrowest;
+}
+
 void NodeCounter::describe_contraction(int32_t at, const Contraction& contraction,
                                        int64_t multiplications, Node& node) const {
   const ir::Statement& statement = *index_.placed(at).statement;
@@ -143,7 +172,8 @@ void NodeCounter::describe_contraction(int32_t at, const Contraction& contractio
     const int32_t producer = index_.producer(id);
     return producer >= 0 && grouping_.of_statement[static_cast<size_t>(producer)] == mine;
   };
-  node.mac_type = mac_type(contraction, program, reader.kernel(), is_inside);
+  const auto values_of = [&](ir::TensorId id) { return type_of_values(id); };
+  node.mac_type = mac_type(contraction, values_of, is_inside);
   const std::string formula = box_formula(reader, index_);
   if (formula.empty()) return;
   const auto box = nominal_box(reader);

@@ -22,6 +22,7 @@ class NodeCounter {
   bool count_kernel(int32_t at, Node& node) const;
   void describe_contraction(int32_t at, const Contraction& contraction, int64_t multiplications,
                             Node& node) const;
+  ir::ElementType type_of_values(ir::TensorId id) const;
   bool count_opaque(int32_t at, const ir::Opaque& opaque, Node& node) const;
   bool count_unknown_if(int32_t at, const ir::If& branch, Node& node) const;
   bool count_block(int32_t block, std::vector<MacClass>& classes, Macs& nominal) const;
