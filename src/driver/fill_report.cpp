@@ -78,6 +78,8 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
   report::Bound out;
   out.arch = machine.id;
   out.precision = roofline::name(policy.precision);
+  out.storage = graph.storage;
+  out.cache = policy.warm_cache ? "warm" : "cold";
   out.mode = mode;
   out.time_s = bound.time.total.value;
   out.compute_s = bound.time.compute.value;

@@ -62,7 +62,9 @@ Result<roofline::Work> graph_work(const einsum::Graph& graph) {
   SOLAR_TRY(const Bytes traffic,
             sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
                 "bytes of the program"));
-  return work_of(graph.mac_classes, traffic);
+  roofline::Work work = work_of(graph.mac_classes, traffic);
+  work.rewritten = t.rewritten;
+  return work;
 }
 
 }  // namespace
@@ -72,6 +74,7 @@ Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel
   einsum::LiftOptions options;
   options.known_ports = loaded.known_ports;
   options.recorded_path = loaded.recorded_path;
+  options.storage = loaded.storage;
   exec::NamedTensors computed;
   exec::RunOptions run;
   run.cancel = cancel;

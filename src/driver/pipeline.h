@@ -23,6 +23,7 @@ struct AnalyzeOptions {
   std::string source;
   std::vector<std::string> archs = {};
   roofline::Policy policy = {};
+  einsum::StoragePolicy storage = {};
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
   bool validate = true;
@@ -38,6 +39,7 @@ struct Loaded {
   std::vector<frontend::Port> ports = {};  // where their values come from; empty for .alir
   report::Validation validation = {};
   std::map<std::string, einsum::KnownPort> known_ports = {};
+  einsum::StoragePolicy storage = {};
   bool recorded_path = false;       // of a source that branches on data
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
   std::optional<validate::SmallRun> small = {};  // where validation ran small sizes

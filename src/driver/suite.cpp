@@ -57,6 +57,8 @@ nlohmann::ordered_json options_json(const SuiteOptions& options) {
                                  {"arch", analyze.archs},
                                  {"precision", roofline::name(analyze.policy.precision)},
                                  {"strict", analyze.policy.strict},
+                                 {"storage", einsum::name(analyze.storage)},
+                                 {"cache", analyze.policy.warm_cache ? "warm" : "cold"},
                                  {"validate", analyze.validate},
                                  {"timeout_s", analyze.validation.limits.wall_seconds},
                                  {"problem_timeout_s", options.problem_seconds},

@@ -62,7 +62,8 @@ class Sweeper {
     SOLAR_TRY([[maybe_unused]] const Done going_on, environment_.check_cancelled());
     if (!done) {
       const Diagnostic& why = done.error().front();
-      if (why.kind == DiagnosticKind::MissingRate) return done.error();  // at every size
+      if (why.kind == DiagnosticKind::MissingRate || why.kind == DiagnosticKind::MissingCapacity)
+        return done.error();  // at every size
       row.error = why.message;
       return row;
     }

@@ -112,12 +112,14 @@ struct Totals {
   ByteRange bytes_read_inputs = {};      // inputs and rng
   ByteRange bytes_read_params = {};      // params, buffers, state, const
   ByteRange bytes_written_outputs = {};  // outputs and updated state
+  Bytes rewritten = {};                  // state that is read and written
   bool depends_on_data = false;          // some reads do
   bool example_known = true;             // the values of all index tensors were given
 };
 
 struct Graph {
   std::string program = {};
+  std::string storage = "as-written";      // how tensors are kept (storage_policy.h)
   std::vector<Node> nodes = {};            // in execution order
   std::vector<Operator> operators = {};    // in order of their first node
   std::vector<Footprint> reads = {};       // ports, in signature order; those not read are left out
@@ -129,7 +131,8 @@ struct Graph {
   /// structural zeros may be counted as work), `both-branches-read` (a select on data reads both),
   /// `one-row-gathers` (a data-dependent read of an intermediate is counted as if all indices were
   /// 0), `recorded-path`, `path-not-recorded` (of `if` and `while`), `example-ranges`,
-  /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`.
+  /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`,
+  /// `storage-as-asked`.
   std::vector<std::string> assumptions = {};
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }

@@ -35,7 +35,8 @@ class Lifter {
       : verified_(program),
         program_(*program),
         index_(*program, options.paths),
-        recorded_path_(options.recorded_path) {}
+        recorded_path_(options.recorded_path),
+        storage_(options.storage) {}
 
   Result<Graph> run(const LiftOptions& options) {
     SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values, known_values(options)));
@@ -43,6 +44,7 @@ class Lifter {
     assign_operators();
     demand_ = trace_demand(index_, prepared_, grouping_);
     graph_.program = program_.name;
+    graph_.storage = einsum::name(storage_);
     make_nodes();
     make_operators();
     make_footprints();
@@ -157,9 +159,9 @@ class Lifter {
   std::optional<ByteRange> bytes(ir::TensorId id, const Touched& touched) {
     const ir::Tensor& tensor = program_.tensor(id);
     const auto range = element_range(touched, demand_.depends_on_data);
-    const auto min = range ? bytes_of(tensor, range->min) : std::nullopt;
-    const auto example = range ? bytes_of(tensor, range->example) : std::nullopt;
-    const auto max = range ? bytes_of(tensor, range->max) : std::nullopt;
+    const auto min = range ? bytes_of(tensor, range->min, storage_) : std::nullopt;
+    const auto example = range ? bytes_of(tensor, range->example, storage_) : std::nullopt;
+    const auto max = range ? bytes_of(tensor, range->max, storage_) : std::nullopt;
     if (!min || !example || !max) {
       errors_.push_back(overflow("bytes", tensor.name, tensor.span));
       return std::nullopt;
@@ -375,6 +377,14 @@ class Lifter {
     for (const Footprint& write : graph_.writes) {
       fits = fits && accumulate(totals.bytes_written_outputs, write.bytes);
     }
+    for (const Footprint& read : graph_.reads) {
+      const auto written =
+          std::find_if(graph_.writes.begin(), graph_.writes.end(),
+                       [&](const Footprint& write) { return write.tensor == read.tensor; });
+      if (written == graph_.writes.end()) continue;
+      const Bytes both = std::min(read.bytes.max, written->bytes.max);
+      fits = fits && accumulate(totals.rewritten.value, both.value);
+    }
     totals.depends_on_data = demand_.depends_on_data;
     for (const auto& [tensor, touched] : demand_.ports) {
       const auto range = element_range(touched, demand_.depends_on_data);
@@ -397,6 +407,7 @@ class Lifter {
     if (index_.path_missing()) all.push_back("path-not-recorded");
     if (prepared_.ranges_unknown) all.push_back("ranges-not-known");
     if (recorded_path_ || index_.uses_recorded_path()) all.push_back("recorded-path");
+    if (!storage_.as_written()) all.push_back("storage-as-asked");
   }
 
   struct Declared {
@@ -419,6 +430,7 @@ class Lifter {
   std::vector<Declared> declared_ = {};
   bool as_constructed_ = false;
   bool recorded_path_ = false;
+  StoragePolicy storage_;
   bool has_hole_ = false;
   bool has_opaque_ = false;
   Graph graph_ = {};

@@ -13,9 +13,11 @@ std::optional<Bytes> to_bytes(std::optional<int64_t> bits) {
 
 }  // namespace
 
-std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements) {
-  const ir::StorageFormat* format = ir::storage_named(tensor.storage);
-  if (format == nullptr) return to_bytes(checked_mul(elements, ir::storage_bits(tensor.type)));
+std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements,
+                              const StoragePolicy& policy) {
+  const Stored stored = policy.of(tensor).value_or(Stored{tensor.type, tensor.storage});
+  const ir::StorageFormat* format = ir::storage_named(stored.format);
+  if (format == nullptr) return to_bytes(checked_mul(elements, ir::storage_bits(stored.type)));
   const int64_t scale_bits = format->block_bits % format->block;
   const auto values = checked_mul(elements, format->block_bits / format->block);
   int64_t blocks = elements / format->block;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "einsum/storage_policy.h"
 #include "ir/core.h"
 
 namespace solar::einsum {
@@ -11,6 +12,7 @@ namespace solar::einsum {
 /// Bytes of so many elements of `tensor`, rounded up. All of a block-scaled tensor has a scale for
 /// every block along its last axis, also for one that is not full; a part of it is counted at the
 /// average, which may be too small. nullopt: does not fit 64 bits.
-std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements);
+std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements,
+                              const StoragePolicy& policy = {});
 
 }  // namespace solar::einsum

@@ -99,7 +99,9 @@ struct NodeTime {
 struct Bound {
   std::string arch;
   std::string precision = "as-written";
-  std::string mode;  // unfused, fused
+  std::string storage = "as-written";
+  std::string cache = "cold";  // cold, warm
+  std::string mode;            // unfused, fused
   double time_s = 0;
   double compute_s = 0;
   double memory_s = 0;
