@@ -108,6 +108,8 @@ void fill_bounds(report::Report& report, const roofline::Bounds& bounds,
     if (t.operational_intensity) time.operational_intensity = t.operational_intensity->value;
     unfused.node_times.push_back(std::move(time));
   }
+  unfused.edge_savings =
+      edge_savings(graph, bounds.operators, roofline::bandwidth_of(machine, policy).rate);
   report.bounds.push_back(std::move(unfused));
   report.bounds.push_back(bound_of("fused", bounds.fused, machine, policy, graph));
   report.arch_names[machine.id] = machine.name;
@@ -143,6 +145,7 @@ void fill_program(report::Report& report, const Loaded& loaded) {
 void fill_counts(report::Report& report, const Loaded& loaded, const einsum::Graph& graph) {
   report.totals = totals_of(graph);
   report.nodes = nodes_of(graph);
+  report.edges = edges_of(graph, **loaded.program);
   add_warnings(report.warnings, loaded, graph);
 }
 

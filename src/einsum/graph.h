@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -95,6 +96,27 @@ struct Operator {
   bool exact = true;
 };
 
+/// What keeps two operators from working tile by tile on the tensor between them.
+enum class Obstacle : uint8_t {
+  Reduction,      // the reader sums over an axis: all of it is needed for one result
+  SoftmaxLike,    // the writer divides by (or subtracts) what it sums over the axis
+  Halo,           // windows of neighbouring tiles overlap
+  DataDependent,  // which element is read is known at run time
+  Order,          // the axis is a loop's steps, or is sorted, scanned, reshaped
+};
+std::string_view name(Obstacle obstacle);  // `reduction`, `softmax-like`, ...
+
+/// A tensor between two operators, and what it would take to keep it on chip.
+struct Edge {
+  OperatorId producer = {};
+  OperatorId consumer = {};
+  ir::TensorId tensor = {};
+  Bytes saved =
+      {};  // of DRAM traffic, at least: the read, and the write where nobody else needs it
+  std::vector<int32_t> tileable = {};    // axes along which both may go tile by tile
+  std::vector<Obstacle> obstacles = {};  // of the other axes, each once
+};
+
 /// What the program touches of one port: reads, or (outputs, updates) writes.
 struct Footprint {
   ir::TensorId tensor = {};
@@ -122,6 +144,7 @@ struct Graph {
   std::string storage = "as-written";      // how tensors are kept (storage_policy.h)
   std::vector<Node> nodes = {};            // in execution order
   std::vector<Operator> operators = {};    // in order of their first node
+  std::vector<Edge> edges = {};            // by consumer
   std::vector<Footprint> reads = {};       // ports, in signature order; those not read are left out
   std::vector<Footprint> writes = {};      // stored results of outputs, updated state
   std::vector<MacClass> mac_classes = {};  // of the whole graph

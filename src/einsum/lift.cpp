@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "einsum/carried_reads.h"
 #include "einsum/demand.h"
+#include "einsum/edges.h"
 #include "einsum/node_count.h"
 #include "einsum/prepare.h"
 #include "einsum/special_values.h"
@@ -47,6 +48,7 @@ class Lifter {
     graph_.storage = einsum::name(storage_);
     make_nodes();
     make_operators();
+    make_edges();
     make_footprints();
     make_totals();
     note_assumptions();
@@ -291,6 +293,39 @@ class Lifter {
       if (nominal) op.macs = Macs{*nominal};
     }
     if (formulas && !formula.empty()) op.formula = formula;
+  }
+
+  void make_edges() {
+    std::vector<int32_t> operators = grouping_.of_statement;
+    for (int32_t& op : operators) {
+      if (op >= 0) op = final_[static_cast<size_t>(op)];
+    }
+    const EdgeReader reader(index_, prepared_, std::move(operators));
+    std::map<ir::TensorId, int32_t> readers;
+    for (const Operator& op : graph_.operators) {
+      for (const Transfer& read : op.reads) ++readers[read.tensor];
+    }
+    for (const Operator& op : graph_.operators) {
+      for (const Transfer& read : op.reads) {
+        const int32_t producer = index_.producer(read.tensor);
+        if (producer < 0 || index_.carried_of(read.tensor) != nullptr) continue;
+        const int32_t from = grouping_.of_statement[static_cast<size_t>(producer)];
+        if (from < 0 || final_[static_cast<size_t>(from)] < 0) continue;
+        Edge edge{.producer = OperatorId{final_[static_cast<size_t>(from)]},
+                  .consumer = op.id,
+                  .tensor = read.tensor,
+                  .saved = read.bytes.min};
+        if (readers[read.tensor] == 1 && !demand_.written.contains(read.tensor)) {
+          for (const Transfer& write : graph_.op(edge.producer).writes) {
+            if (write.tensor != read.tensor) continue;
+            if (!accumulate(edge.saved.value, write.bytes.min.value))
+              errors_.push_back(overflow("bytes", op.name, {}));
+          }
+        }
+        reader.classify(edge);
+        graph_.edges.push_back(std::move(edge));
+      }
+    }
   }
 
   // `update s = x` with x a port is a copy that no kernel does.

@@ -104,6 +104,16 @@ Json to_json(const NodeTime& time, const std::vector<Node>& nodes) {
   return out;
 }
 
+Json to_json(const Edge& edge, const std::vector<Node>& nodes) {
+  const auto id = [&](size_t node) { return node < nodes.size() ? nodes[node].id : ""; };
+  Json out = {{"from", id(edge.from)}, {"to", id(edge.to)}, {"tensor", edge.tensor}};
+  out["saves_bytes"] = edge.saves_bytes;
+  out["fusibility"] = edge.fusibility;
+  out["tileable_axes"] = list_of(edge.tileable_axes);
+  out["obstacles"] = list_of(edge.obstacles);
+  return out;
+}
+
 Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
   Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
   if (bound.storage != "as-written") out["storage"] = bound.storage;
@@ -119,6 +129,11 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
   if (!bound.node_times.empty()) {
     Json& list = out["nodes"] = Json::array();
     for (const NodeTime& time : bound.node_times) list.push_back(to_json(time, nodes));
+  }
+  if (!bound.edge_savings.empty()) {
+    Json& list = out["edges"] = Json::array();
+    for (const EdgeSaving& saving : bound.edge_savings)
+      list.push_back({{"edge", saving.edge}, {"saves_s", saving.saves_s}});
   }
   return out;
 }
@@ -162,6 +177,10 @@ std::string render_json(const Report& report) {
   out["validation"] = to_json(report.validation);
   out["totals"] = to_json(report.totals);
   out["nodes"] = objects_of(report.nodes);
+  if (!report.edges.empty()) {
+    Json& edges = out["edges"] = Json::array();
+    for (const Edge& edge : report.edges) edges.push_back(to_json(edge, report.nodes));
+  }
   Json& bounds = out["bounds"] = Json::array();
   for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes));
   out["rewrites"] = Json::array();

@@ -85,6 +85,23 @@ struct Node {
   int64_t bytes_out = 0;
 };
 
+/// A tensor between two operators, by index into `nodes`.
+struct Edge {
+  size_t from = 0;
+  size_t to = 0;
+  std::string tensor;
+  int64_t saves_bytes = 0;                  // of DRAM traffic, if it stays on chip
+  std::string fusibility;                   // pointwise, tileable, whole
+  std::vector<int32_t> tileable_axes = {};  // of the tensor
+  std::vector<std::string> obstacles = {};  // reduction, softmax-like, halo, data-dependent, order
+};
+
+/// What keeping one edge on chip saves on one architecture, by index into `edges`.
+struct EdgeSaving {
+  size_t edge = 0;
+  double saves_s = 0;
+};
+
 /// An operator's own time on one architecture (what `unfused` adds up), by index into `nodes`.
 struct NodeTime {
   size_t node = 0;
@@ -110,7 +127,8 @@ struct Bound {
   std::optional<double> operational_intensity = {};
   bool strict = false;
   std::vector<std::string> assumptions = {};
-  std::vector<NodeTime> node_times = {};  // unfused only
+  std::vector<NodeTime> node_times = {};      // unfused only
+  std::vector<EdgeSaving> edge_savings = {};  // unfused only, those above 0, largest first
 };
 
 struct Timings {
@@ -134,6 +152,7 @@ struct Report {
   Validation validation = {};
   Totals totals = {};
   std::vector<Node> nodes = {};
+  std::vector<Edge> edges = {};
   std::vector<Bound> bounds = {};                      // by architecture, then unfused before fused
   std::map<std::string, std::string> arch_names = {};  // id -> `NVIDIA H100 SXM`
   std::vector<std::string> warnings = {};
