@@ -31,6 +31,9 @@ report::Totals totals_of(const einsum::Graph& graph) {
                                      t.bytes_written_outputs.min.value};
   }
   out.exact = graph.exact;
+  out.sparse_weights =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                  [](const einsum::Node& n) { return n.sparse_weight.has_value(); });
   return out;
 }
 

@@ -117,6 +117,7 @@ Result<Done> load_source(const AnalyzeOptions& options, const Environment& envir
 Result<Done> load(const AnalyzeOptions& options, const Environment& environment, Loaded& loaded) {
   loaded.source = options.source;
   loaded.storage = options.storage;
+  loaded.sparse_weights = options.sparse_weights;
   if (options.source.ends_with(".alir")) return load_alir(options, loaded);
   SOLAR_TRY([[maybe_unused]] const Done readable, frontend::check_source_name(options.source));
   SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());

@@ -75,6 +75,7 @@ Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel
   options.known_ports = loaded.known_ports;
   options.recorded_path = loaded.recorded_path;
   options.storage = loaded.storage;
+  options.sparse_weights = loaded.sparse_weights;
   exec::NamedTensors computed;
   exec::RunOptions run;
   run.cancel = cancel;

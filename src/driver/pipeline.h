@@ -24,6 +24,7 @@ struct AnalyzeOptions {
   std::vector<std::string> archs = {};
   roofline::Policy policy = {};
   einsum::StoragePolicy storage = {};
+  bool sparse_weights = false;                   // 2:4
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
   bool validate = true;
@@ -40,6 +41,7 @@ struct Loaded {
   report::Validation validation = {};
   std::map<std::string, einsum::KnownPort> known_ports = {};
   einsum::StoragePolicy storage = {};
+  bool sparse_weights = false;
   bool recorded_path = false;       // of a source that branches on data
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
   std::optional<validate::SmallRun> small = {};  // where validation ran small sizes

@@ -58,6 +58,7 @@ nlohmann::ordered_json options_json(const SuiteOptions& options) {
                                  {"precision", roofline::name(analyze.policy.precision)},
                                  {"strict", analyze.policy.strict},
                                  {"storage", einsum::name(analyze.storage)},
+                                 {"sparsity", analyze.sparse_weights ? "2:4" : "none"},
                                  {"cache", analyze.policy.warm_cache ? "warm" : "cold"},
                                  {"validate", analyze.validate},
                                  {"timeout_s", analyze.validation.limits.wall_seconds},

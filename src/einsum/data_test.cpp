@@ -272,6 +272,28 @@ program rows(param v: f32[N, J] as mxfp8) -> (y) {
   EXPECT_EQ(read_bytes(all, 0), 8 * (33 + 2));
 }
 
+TEST(Data, HalfOfASparseWeightIsZero) {
+  const auto program = ir::verify_text(R"(
+program sparse(input x: bf16[M, K], param w: bf16[N, K], param b: bf16[N], param t: bf16[V, D],
+               input i: i64[M]) -> (y, e) {
+  dims M = 2, K = 64, N = 8, V = 10, D = 4
+  op "to" { kernel u: f32[N, K] { for n:N, k:K   u[n,k] = f32(w[n,k]) } }
+  op "linear" { kernel p: f32[M, N] { for m:M, n:N, k:K   p[m,n] += f32(x[m,k]) * u[n,k] } }
+  op "bias" { kernel y: f32[M, N] { for m:M, n:N   y[m,n] = p[m,n] + f32(b[n]) } }
+  op "embedding" { indexed e: bf16[M, D] { for m:M, d:D   e[m,d] = t[i[m],d] } }
+})");
+  LiftOptions options;
+  options.sparse_weights = true;
+  options.storage = *storage_policy_named("params=int4");
+  const Graph graph = *lift(*program, options);
+  EXPECT_EQ(graph.totals.macs.value, 2 * 64 * 8);
+  EXPECT_EQ(graph.totals.macs_useful.value, 2 * 64 * 8 / 2);
+  EXPECT_EQ(read_bytes(graph, 1), 8 * 64 / 2 * (4 + 2) / 8);
+  EXPECT_EQ(read_bytes(graph, 2), 4);
+  EXPECT_EQ(read_bytes(graph, 3), 2);  // one row at least
+  EXPECT_EQ(graph.assumptions.back(), "structured-sparsity");
+}
+
 TEST(Data, StorageAsAsked) {
   constexpr char kText[] = R"(
 program kept(input x: f32[M, K], param w: f32[N, K], state s: f32[M, N], input i: i64[M]) -> (y) {

@@ -56,8 +56,9 @@ struct Node {
   int64_t elementwise_ops = 0;  // at useful points, without the multiply-adds counted as MACs;
                                 // of a sort log2 of its count, of unique log2 of all, an element
   int64_t special_ops = 0;  // likewise: exp, log, tanh, erf, sqrt, pow, division by a tensor, ...
-  std::optional<std::string> formula = {};  // of `macs` in the program's dims
-  bool exact = true;                        // macs_useful
+  std::optional<std::string> formula = {};         // of `macs` in the program's dims
+  std::optional<ir::TensorId> sparse_weight = {};  // half of its elements are taken as zero
+  bool exact = true;                               // macs_useful
 };
 
 /// What an operator reads from, or writes for, the rest of the program.
@@ -155,7 +156,7 @@ struct Graph {
   /// `one-row-gathers` (a data-dependent read of an intermediate is counted as if all indices were
   /// 0), `recorded-path`, `path-not-recorded` (of `if` and `while`), `example-ranges`,
   /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`,
-  /// `storage-as-asked`.
+  /// `storage-as-asked`, `structured-sparsity`.
   std::vector<std::string> assumptions = {};
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }

@@ -37,7 +37,8 @@ class Lifter {
         program_(*program),
         index_(*program, options.paths),
         recorded_path_(options.recorded_path),
-        storage_(options.storage) {}
+        storage_(options.storage),
+        sparse_weights_(options.sparse_weights) {}
 
   Result<Graph> run(const LiftOptions& options) {
     SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values, known_values(options)));
@@ -128,7 +129,7 @@ class Lifter {
 
   void make_nodes() {
     final_.assign(provisional_.size(), -1);
-    const NodeCounter counter(index_, prepared_, grouping_, demand_);
+    const NodeCounter counter(index_, prepared_, grouping_, demand_, sparse_weights_);
     for (size_t i = 0; i < index_.placed().size(); ++i) {
       const Placed& placed = index_.placed()[i];
       const int32_t op = grouping_.of_statement[i];
@@ -146,6 +147,7 @@ class Lifter {
                                    program_.tensor(output).name, placed.statement->span));
         node.emplace();
       }
+      if (node->sparse_weight) sparse_.insert(*node->sparse_weight);
       node->id = NodeId{static_cast<int32_t>(graph_.nodes.size())};
       node->op = OperatorId{final_[at]};
       graph_.operators[static_cast<size_t>(final_[at])].nodes.push_back(node->id);
@@ -161,9 +163,11 @@ class Lifter {
   std::optional<ByteRange> bytes(ir::TensorId id, const Touched& touched) {
     const ir::Tensor& tensor = program_.tensor(id);
     const auto range = element_range(touched, demand_.depends_on_data);
-    const auto min = range ? bytes_of(tensor, range->min, storage_) : std::nullopt;
-    const auto example = range ? bytes_of(tensor, range->example, storage_) : std::nullopt;
-    const auto max = range ? bytes_of(tensor, range->max, storage_) : std::nullopt;
+    const bool half_zero = sparse_.contains(id);
+    const auto min = range ? bytes_of(tensor, range->min, storage_, half_zero) : std::nullopt;
+    const auto example =
+        range ? bytes_of(tensor, range->example, storage_, half_zero) : std::nullopt;
+    const auto max = range ? bytes_of(tensor, range->max, storage_, half_zero) : std::nullopt;
     if (!min || !example || !max) {
       errors_.push_back(overflow("bytes", tensor.name, tensor.span));
       return std::nullopt;
@@ -443,6 +447,7 @@ class Lifter {
     if (prepared_.ranges_unknown) all.push_back("ranges-not-known");
     if (recorded_path_ || index_.uses_recorded_path()) all.push_back("recorded-path");
     if (!storage_.as_written()) all.push_back("storage-as-asked");
+    if (!sparse_.empty()) all.push_back("structured-sparsity");
   }
 
   struct Declared {
@@ -466,6 +471,8 @@ class Lifter {
   bool as_constructed_ = false;
   bool recorded_path_ = false;
   StoragePolicy storage_;
+  bool sparse_weights_ = false;
+  std::set<ir::TensorId> sparse_ = {};  // weights of which half is zero
   bool has_hole_ = false;
   bool has_opaque_ = false;
   Graph graph_ = {};

@@ -36,6 +36,9 @@ struct LiftOptions {
   std::map<std::string, KnownPort> known_ports = {};
   /// How tensors are kept in memory.
   StoragePolicy storage = {};
+  /// Of weights that contractions multiply, two of four elements are zero (2:4 sparsity): they are
+  /// neither stored nor multiplied.
+  bool sparse_weights = false;
 };
 
 /// Fails only where a count does not fit 64 bits, or a nest has more loops than can be counted.

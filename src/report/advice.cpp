@@ -109,9 +109,9 @@ std::string useless_work(const Totals& t) {
   const double share = 1 - static_cast<double>(t.macs_useful) / static_cast<double>(t.macs);
   if (share < kWorthSaying) return "";
   return fmt::format(
-      "{} of the nominal multiply-accumulates touch padding, masked or dead elements; the bounds "
+      "{} of the nominal multiply-accumulates touch padding, masked{} or dead elements; the bounds "
       "leave them out, so a kernel must skip them to get near",
-      percent_text(share));
+      percent_text(share), t.sparse_weights ? ", sparse" : "");
 }
 
 }  // namespace

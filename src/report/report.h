@@ -65,6 +65,7 @@ struct Totals {
   int64_t bytes_read_params = 0;
   int64_t bytes_written_outputs = 0;
   std::optional<DataDependent> data_dependent = {};  // of all reads together
+  bool sparse_weights = false;                       // zeros of 2:4 weights are not useful
   std::optional<LeastTraffic> least = {};            // absent: the bytes above, which are exact
   bool exact = true;
 };

@@ -189,6 +189,8 @@ void add_rate_options(CLI::App& command, SourceOptions& options) {
   command.add_option("--storage", options.storage,
                      "how floating-point tensors are kept in DRAM: bf16, fp8, nvfp4, ..., or "
                      "params=int4,state=fp8,activations=bf16 (default: as-written)");
+  command.add_option("--sparsity", options.sparsity,
+                     "none (default), or 2:4: half of each multiplied weight is zero");
   command.add_option("--params", options.params,
                      "weights; today only runtime (default): they are inputs");
   command.add_option("--cache", options.cache,
@@ -251,6 +253,9 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
                        fmt::format("one of {}, or a list of params=, state=, activations=",
                                    fmt::join(einsum::storage_names(), ", ")));
   }
+  if (options.sparsity != "none" && options.sparsity != "2:4") {
+    return usage_error(fmt::format("unknown sparsity `{}`", options.sparsity), "none or 2:4");
+  }
   if (options.params != "runtime") {
     return usage_error(fmt::format("`--params {}` is not supported yet", options.params),
                        "only runtime is");
@@ -274,6 +279,7 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   analyze.policy.strict = options.strict;
   analyze.policy.warm_cache = options.cache == "warm";
   analyze.storage = *storage;
+  analyze.sparse_weights = options.sparsity == "2:4";
   analyze.validate = !options.no_validate;
   analyze.validation.full_bytes = static_cast<int64_t>(options.memory_gib * 0x1p30);
   analyze.validation.limits.memory_bytes = static_cast<int64_t>((options.memory_gib + 2) * 0x1p30);
