@@ -27,6 +27,7 @@ struct AnalyzeOptions {
   bool sparse_weights = false;                   // 2:4
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
+  bool rebinds = false;  // the program will be bound to other dims: its tree is kept
   bool validate = true;
   validate::Options validation = {};
 };
@@ -34,7 +35,7 @@ struct AnalyzeOptions {
 /// A source brought to a verified program, with what is known of its validity.
 struct Loaded {
   std::string source;
-  ir::ast::File file = {};
+  ir::ast::File file = {};  // empty: a long text, see AnalyzeOptions::rebinds
   std::optional<ir::VerifiedProgram> program = {};
   std::string mode = {};                   // train, eval, mixed; empty for .alir
   std::vector<frontend::Port> ports = {};  // where their values come from; empty for .alir
