@@ -1,5 +1,7 @@
 #include "report/json.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -114,7 +116,54 @@ Json to_json(const Edge& edge, const std::vector<Node>& nodes) {
   return out;
 }
 
-Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
+/// Lists as long as the program has operators: a tree of them takes kilobytes for each. In the tree
+/// a mark stands for a list, whose text is put there once the tree is text.
+class LongLists {
+ public:
+  /// `items` written by `write`, inside `depth` brackets.
+  template <class Item, class Write>
+  Json add(const std::vector<Item>& items, size_t depth, const Write& write) {
+    std::string text = items.empty() ? "[]" : "[\n";
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::string item = text_of(write(items[i]));
+      text.append(depth + 1, ' ');
+      for (const char c : item) {
+        text += c;
+        if (c == '\n') text.append(depth + 1, ' ');
+      }
+      text += i + 1 < items.size() ? ",\n" : "\n";
+    }
+    if (!items.empty()) text.append(depth, ' ') += ']';
+    lists_.push_back(std::move(text));
+    return fmt::format("\x01list {}", lists_.size() - 1);
+  }
+
+  /// The tree's text with the lists in it.
+  std::string render(const Json& tree) {
+    const std::string text = text_of(tree);
+    std::string out;
+    size_t from = 0;
+    for (std::string& list : lists_) {  // the marks stand in the order of the lists
+      const std::string mark = text_of(fmt::format("\x01list {}", &list - lists_.data()));
+      const size_t at = text.find(mark, from);
+      if (at == std::string::npos) continue;
+      out.append(text, from, at - from) += list;
+      from = at + mark.size();
+      std::string().swap(list);
+    }
+    return out.append(text, from) += "\n";
+  }
+
+  /// Plain ASCII, so that a terminal obeys nothing in it.
+  static std::string text_of(const Json& json) {
+    return json.dump(1, ' ', true, Json::error_handler_t::replace);
+  }
+
+ private:
+  std::vector<std::string> lists_ = {};
+};
+
+Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& lists) {
   Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
   if (bound.storage != "as-written") out["storage"] = bound.storage;
   if (bound.cache != "cold") out["cache"] = bound.cache;
@@ -127,13 +176,13 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
   out["strict"] = bound.strict;
   out["assumptions"] = list_of(bound.assumptions);
   if (!bound.node_times.empty()) {
-    Json& list = out["nodes"] = Json::array();
-    for (const NodeTime& time : bound.node_times) list.push_back(to_json(time, nodes));
+    out["nodes"] =
+        lists.add(bound.node_times, 3, [&](const NodeTime& time) { return to_json(time, nodes); });
   }
   if (!bound.edge_savings.empty()) {
-    Json& list = out["edges"] = Json::array();
-    for (const EdgeSaving& saving : bound.edge_savings)
-      list.push_back({{"edge", saving.edge}, {"saves_s", saving.saves_s}});
+    out["edges"] = lists.add(bound.edge_savings, 3, [](const EdgeSaving& saving) {
+      return Json{{"edge", saving.edge}, {"saves_s", saving.saves_s}};
+    });
   }
   return out;
 }
@@ -163,10 +212,7 @@ Json objects_of(const std::vector<Value>& values) {
   return list;
 }
 
-/// Plain ASCII, so that a terminal obeys nothing in it.
-std::string text_of(const Json& json) {
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return LongLists::text_of(json) + "\n"; }
 
 }  // namespace
 
@@ -176,19 +222,20 @@ std::string render_json(const Report& report) {
   if (!report.dims.empty()) out["dims"] = objects_of(report.dims);
   out["validation"] = to_json(report.validation);
   out["totals"] = to_json(report.totals);
-  out["nodes"] = objects_of(report.nodes);
+  LongLists lists;
+  out["nodes"] = lists.add(report.nodes, 1, [](const Node& node) { return to_json(node); });
   if (!report.edges.empty()) {
-    Json& edges = out["edges"] = Json::array();
-    for (const Edge& edge : report.edges) edges.push_back(to_json(edge, report.nodes));
+    out["edges"] =
+        lists.add(report.edges, 1, [&](const Edge& edge) { return to_json(edge, report.nodes); });
   }
   Json& bounds = out["bounds"] = Json::array();
-  for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes));
+  for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes, lists));
   out["rewrites"] = Json::array();
   out["warnings"] = list_of(report.warnings);
   const Timings& t = report.timings_s;
   out["timings_s"] = {
       {"trace", t.trace}, {"validate", t.validate}, {"lift", t.lift}, {"bound", t.bound}};
-  return text_of(out);
+  return lists.render(out);
 }
 
 std::string render_json(const Inverse& inverse) {
