@@ -71,8 +71,7 @@ Result<std::map<std::string, einsum::KnownPort>> known_ports(const frontend::Tra
 Result<Done> load_alir(const AnalyzeOptions& options, Loaded& loaded) {
   SOLAR_TRY(std::string text, read_file(options.source));
   if (text.size() > kLargeText && !options.rebinds) {
-    SOLAR_TRY(loaded.program,
-              ir::verify_text(std::move(text), {options.bindings}, options.source));
+    SOLAR_TRY(loaded.program, ir::verify_text(std::move(text), {options.bindings}, options.source));
   } else {
     SOLAR_TRY(loaded.file, ir::parse_text(options.source, std::move(text)));
     SOLAR_TRY(loaded.program, ir::verify(loaded.file, {options.bindings}));
