@@ -45,6 +45,18 @@ const Rate* Machine::fastest(NumberFormat format) const {
   return best;
 }
 
+std::optional<Bytes> Machine::on_chip() const {
+  Bytes total;
+  for (const auto& part :
+       {last_level_cache, l1_shared, register_file, tensor_memory, other_on_chip}) {
+    if (!part) return std::nullopt;
+    const auto sum = checked_add(total, *part);
+    if (!sum) return std::nullopt;
+    total = *sum;
+  }
+  return total;
+}
+
 bool Machine::is_uncertain(std::string_view key) const {
   return std::find(uncertain.begin(), uncertain.end(), key) != uncertain.end();
 }

@@ -72,6 +72,8 @@ struct Machine {
   std::string notes = {};
   std::vector<std::string> extends = {};  // the files it was built on, nearest first
 
+  /// Everything on chip that can hold an operand; nullopt: a part of it is not known.
+  std::optional<Bytes> on_chip() const;
   /// The fastest rate of `format`, over the unit classes (tensor on a tie); null if there is none.
   const Rate* fastest(NumberFormat format) const;
   bool is_uncertain(std::string_view key) const;

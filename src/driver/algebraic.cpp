@@ -26,6 +26,8 @@ Result<Counted> count(const algebra::Stage& stage, size_t rewrites, const Loaded
   einsum::LiftOptions lifting;
   lifting.known_ports = loaded.known_ports;
   lifting.recorded_path = loaded.recorded_path;
+  lifting.storage = loaded.storage;
+  lifting.sparse_weights = loaded.sparse_weights;
   Counted counted;
   counted.rewrites = rewrites;
   SOLAR_TRY(counted.graph, einsum::lift(stage.program, lifting));

@@ -31,6 +31,9 @@ report::Totals totals_of(const einsum::Graph& graph) {
                                      t.bytes_written_outputs.min.value};
   }
   out.exact = graph.exact;
+  out.sparse_weights =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                  [](const einsum::Node& n) { return n.sparse_weight.has_value(); });
   return out;
 }
 
@@ -76,6 +79,8 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
   report::Bound out;
   out.arch = machine.id;
   out.precision = roofline::name(policy.precision);
+  out.storage = graph.storage;
+  out.cache = policy.warm_cache ? "warm" : "cold";
   out.mode = mode;
   out.time_s = bound.time.total.value;
   out.compute_s = bound.time.compute.value;
@@ -102,6 +107,8 @@ void fill_bounds(report::Report& report, const roofline::Bounds& bounds,
     if (t.operational_intensity) time.operational_intensity = t.operational_intensity->value;
     unfused.node_times.push_back(std::move(time));
   }
+  unfused.edge_savings =
+      edge_savings(graph, bounds.operators, roofline::bandwidth_of(machine, policy).rate);
   report.bounds.push_back(std::move(unfused));
   report.bounds.push_back(bound_of("fused", bounds.fused, machine, policy, graph));
   report.arch_names[machine.id] = machine.name;
@@ -137,6 +144,7 @@ void fill_program(report::Report& report, const Loaded& loaded) {
 void fill_counts(report::Report& report, const Loaded& loaded, const einsum::Graph& graph) {
   report.totals = totals_of(graph);
   report.nodes = nodes_of(graph);
+  report.edges = edges_of(graph, **loaded.program);
   add_warnings(report.warnings, loaded, graph);
 }
 

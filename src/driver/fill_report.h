@@ -31,6 +31,13 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
 /// What the graph's counts take for granted, in every mode.
 void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph& graph);
 
+std::vector<report::Edge> edges_of(const einsum::Graph& graph, const ir::Program& program);
+
+/// What fusing each edge saves on the machine, of the times in `unfused`.
+std::vector<report::EdgeSaving> edge_savings(const einsum::Graph& graph,
+                                             const std::vector<roofline::Time>& operators,
+                                             BytesPerSecond bandwidth);
+
 void add_warnings(std::vector<std::string>& warnings, const Loaded& loaded,
                   const einsum::Graph& graph);
 

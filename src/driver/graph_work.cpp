@@ -49,7 +49,9 @@ Result<roofline::Work> graph_work(const einsum::Graph& graph) {
   SOLAR_TRY(const Bytes traffic,
             sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},
                 "bytes of the program"));
-  return work_of(graph.mac_classes, traffic);
+  roofline::Work work = work_of(graph.mac_classes, traffic);
+  work.rewritten = t.rewritten;
+  return work;
 }
 
 }  // namespace solar::driver

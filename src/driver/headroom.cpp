@@ -138,6 +138,7 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
   }
   std::set<std::string> devices;
   for (const Measured& each : measured) devices.insert(each.device);
+  if (devices.size() > 1) devices.erase("");  // files that name no device are of the chosen one
   report::Headroom found;
   found.run = options.run;
   SOLAR_TRY(found.arch, choose(options.arch, archs, "architectures", "--arch"));
@@ -150,7 +151,7 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
   std::set<std::string> timed;
   std::set<std::pair<std::string, std::string>> seen;
   for (const Measured& each : measured) {
-    if (each.device != device) continue;
+    if (!each.device.empty() && each.device != device) continue;
     const report::SuiteResult* result = names.find(each.problem);
     const report::SuiteBound* fused =
         result == nullptr ? nullptr : bound_of(*result, found.arch, "fused");
@@ -190,6 +191,7 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
     list.erase(std::unique(list.begin(), list.end()), list.end());
   };
   for (const report::SuiteResult& result : run.results) {
+    if (bound_of(result, found.arch, "fused") == nullptr) continue;
     if (!timed.contains(result.problem)) found.not_measured.push_back(result.problem);
   }
   unique(found.not_measured);

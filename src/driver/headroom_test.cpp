@@ -94,6 +94,12 @@ TEST_F(HeadroomTest, WhatHasNoPartnerIsListed) {
   EXPECT_EQ(found->not_measured, (std::vector<std::string>{"l1/a.py", "l2/a.py"}));
 }
 
+TEST_F(HeadroomTest, TimesWithoutADeviceAreOfTheChosenOne) {
+  const auto found = headroom(options("problem,device,eager_ms\nl1/a.py,p,9\nl1/b.py,,9\n"));
+  ASSERT_TRUE(found) << found.error().front().message;
+  EXPECT_EQ(found->times.size(), 2u);
+}
+
 TEST_F(HeadroomTest, ChoicesThatAreMissingAreNamed) {
   const std::string csv = "problem,device,time_ms\nl1/a.py,p,9\nl1/b.py,q,9\n";
   const auto error = [](const HeadroomOptions& asked) {

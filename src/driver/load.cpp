@@ -14,6 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A longer text is verified as it is read: its tree takes thirty times its size.
+constexpr size_t kLargeText = size_t{2} << 20;
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -67,9 +70,12 @@ Result<std::map<std::string, einsum::KnownPort>> known_ports(const frontend::Tra
 
 Result<Done> load_alir(const AnalyzeOptions& options, Loaded& loaded) {
   SOLAR_TRY(std::string text, read_file(options.source));
-  SOLAR_TRY(loaded.file, ir::parse_text(options.source, std::move(text)));
-  SOLAR_TRY(ir::VerifiedProgram program, ir::verify(loaded.file, {options.bindings}));
-  loaded.program = std::move(program);
+  if (text.size() > kLargeText && !options.rebinds) {
+    SOLAR_TRY(loaded.program, ir::verify_text(std::move(text), {options.bindings}, options.source));
+  } else {
+    SOLAR_TRY(loaded.file, ir::parse_text(options.source, std::move(text)));
+    SOLAR_TRY(loaded.program, ir::verify(loaded.file, {options.bindings}));
+  }
   loaded.validation.reason = "an .alir file has no original to compare with";
   return Done{};
 }
@@ -116,6 +122,8 @@ Result<Done> load_source(const AnalyzeOptions& options, const Environment& envir
 
 Result<Done> load(const AnalyzeOptions& options, const Environment& environment, Loaded& loaded) {
   loaded.source = options.source;
+  loaded.storage = options.storage;
+  loaded.sparse_weights = options.sparse_weights;
   if (options.source.ends_with(".alir")) return load_alir(options, loaded);
   SOLAR_TRY([[maybe_unused]] const Done readable, frontend::check_source_name(options.source));
   SOLAR_TRY([[maybe_unused]] const Done found, environment.check_root());

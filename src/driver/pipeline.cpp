@@ -30,6 +30,8 @@ Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel
   einsum::LiftOptions options;
   options.known_ports = loaded.known_ports;
   options.recorded_path = loaded.recorded_path;
+  options.storage = loaded.storage;
+  options.sparse_weights = loaded.sparse_weights;
   exec::NamedTensors computed;
   exec::RunOptions run;
   run.cancel = cancel;
@@ -116,6 +118,8 @@ Result<Done> analyze_step(const AnalyzeOptions& options, const Environment& envi
   fill_program(report, loaded);
   attempt.traced = loaded.program.has_value();
   attempt.statements = ir::count_statements(loaded.file);
+  if (attempt.statements == 0 && loaded.program)  // no tree: of the program with calls inlined
+    attempt.statements = static_cast<int64_t>((*loaded.program)->statements.size());
   if (!complete) {
     attempt.errors = complete.error();
     if (!attempt.traced || !despite_validation || !environment.check_cancelled()) return Done{};

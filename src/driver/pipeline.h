@@ -23,9 +23,12 @@ struct AnalyzeOptions {
   std::string source;
   std::vector<std::string> archs = {};
   roofline::Policy policy = {};
+  einsum::StoragePolicy storage = {};
+  bool sparse_weights = false;                   // 2:4
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
   bool algebra = true;                           // look for cheaper programs with the same meaning
+  bool rebinds = false;  // the program will be bound to other dims: its tree is kept
   bool validate = true;
   validate::Options validation = {};
 };
@@ -33,12 +36,14 @@ struct AnalyzeOptions {
 /// A source brought to a verified program, with what is known of its validity.
 struct Loaded {
   std::string source;
-  ir::ast::File file = {};
+  ir::ast::File file = {};  // empty: a long text, see AnalyzeOptions::rebinds
   std::optional<ir::VerifiedProgram> program = {};
   std::string mode = {};                   // train, eval, mixed; empty for .alir
   std::vector<frontend::Port> ports = {};  // where their values come from; empty for .alir
   report::Validation validation = {};
   std::map<std::string, einsum::KnownPort> known_ports = {};
+  einsum::StoragePolicy storage = {};
+  bool sparse_weights = false;
   bool recorded_path = false;       // of a source that branches on data
   exec::NamedTensors example = {};  // `in/NAME` at full size, where a run produced them
   std::optional<validate::SmallRun> small = {};  // where validation ran small sizes

@@ -17,18 +17,6 @@ bool has(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// Everything on the chip that can hold a byte from one run to the next; nothing if a part of it
-/// is not known.
-std::optional<int64_t> on_chip(const arch::Machine& machine) {
-  int64_t total = 0;
-  for (const auto& part : {machine.last_level_cache, machine.l1_shared, machine.register_file,
-                           machine.tensor_memory, machine.other_on_chip}) {
-    if (!part) return std::nullopt;
-    total = saturating_add(total, part->value);
-  }
-  return total;
-}
-
 /// The time that moving live inputs and outputs takes at the strict bandwidth, in a steady state of
 /// runs one after the other: what stays on chip need not be read again, and what is written may be
 /// overwritten there (bounds of a warm cache). No algebra and no choice of algorithm avoids it.
@@ -38,7 +26,7 @@ void add_impossible(report::Score& out, const einsum::Graph& graph, const ir::Pr
     out.not_impossible = live.reason;
     return;
   }
-  const auto capacity = on_chip(machine);
+  const auto capacity = machine.on_chip();
   const roofline::ChosenBandwidth bandwidth = roofline::bandwidth_of(machine, {.strict = true});
   if (!capacity || has(bandwidth.assumptions, "strict-unknown")) {
     out.not_impossible =
@@ -56,7 +44,8 @@ void add_impossible(report::Score& out, const einsum::Graph& graph, const ir::Pr
   for (const einsum::Footprint& write : graph.writes)
     bytes = saturating_add(bytes, write.bytes.min.value);
   out.live_bytes = bytes;
-  out.on_chip_bytes = std::min(bytes, saturating_add(*capacity, std::min(*capacity, state)));
+  out.on_chip_bytes =
+      std::min(bytes, saturating_add(capacity->value, std::min(capacity->value, state)));
   out.impossible_s = static_cast<double>(out.live_bytes - out.on_chip_bytes) / bandwidth.rate.value;
 }
 

@@ -62,7 +62,8 @@ class Sweeper {
     SOLAR_TRY([[maybe_unused]] const Done going_on, environment_.check_cancelled());
     if (!done) {
       const Diagnostic& why = done.error().front();
-      if (why.kind == DiagnosticKind::MissingRate) return done.error();  // at every size
+      if (why.kind == DiagnosticKind::MissingRate || why.kind == DiagnosticKind::MissingCapacity)
+        return done.error();  // at every size
       row.error = why.message;
       return row;
     }
@@ -187,6 +188,7 @@ Result<report::Sweep> sweep(const AnalyzeOptions& options, const std::vector<Dim
                             const Environment& environment) {
   AnalyzeOptions at_own_size = options;
   at_own_size.bindings = {};
+  at_own_size.rebinds = true;
   SOLAR_TRY([[maybe_unused]] const Done found_root, environment.check_root());
   SOLAR_TRY(const std::vector<arch::Machine> machines,
             arch::load_all(options.archs, environment.arch_library()));

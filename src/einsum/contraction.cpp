@@ -309,17 +309,15 @@ bool has_window(const Contraction& contraction, const KernelReader& reader) {
   return false;
 }
 
-ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program,
-                         const ir::Kernel& kernel,
+ir::ElementType mac_type(const Contraction& contraction,
+                         const std::function<ir::ElementType(ir::TensorId)>& values_of,
                          const std::function<bool(ir::TensorId)>& is_inside) {
   std::optional<ir::ElementType> outside;
   std::optional<ir::ElementType> inside;
   for (const Factor& factor : contraction.factors) {
-    for (size_t i = 0; i < factor.reads.size(); ++i) {
-      const ir::TensorId as_written =
-          kernel.accesses[static_cast<size_t>(factor.accesses[i])].tensor;
-      const ir::ElementType type = program.tensor(as_written).type;
-      auto& widest = is_inside(factor.reads[i].base) ? inside : outside;
+    for (const FoldedAccess& read : factor.reads) {
+      const ir::ElementType type = values_of(read.base);
+      auto& widest = is_inside(read.base) ? inside : outside;
       if (!widest || width(type) > width(*widest)) widest = type;
     }
   }

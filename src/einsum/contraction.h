@@ -44,8 +44,9 @@ bool has_window(const Contraction& contraction, const KernelReader& reader);
 
 /// The type that the multiplications run in: the widest of the operands, where an intermediate made
 /// inside the operator (`is_inside`) does not count if another operand comes from outside.
-ir::ElementType mac_type(const Contraction& contraction, const ir::Program& program,
-                         const ir::Kernel& kernel,
+/// `values_of`: the type that a tensor's values fit.
+ir::ElementType mac_type(const Contraction& contraction,
+                         const std::function<ir::ElementType(ir::TensorId)>& values_of,
                          const std::function<bool(ir::TensorId)>& is_inside);
 
 }  // namespace solar::einsum

@@ -272,5 +272,58 @@ program rows(param v: f32[N, J] as mxfp8) -> (y) {
   EXPECT_EQ(read_bytes(all, 0), 8 * (33 + 2));
 }
 
+TEST(Data, HalfOfASparseWeightIsZero) {
+  const auto program = ir::verify_text(R"(
+program sparse(input x: bf16[M, K], param w: bf16[N, K], param b: bf16[N], param t: bf16[V, D],
+               input i: i64[M]) -> (y, e) {
+  dims M = 2, K = 64, N = 8, V = 10, D = 4
+  op "to" { kernel u: f32[N, K] { for n:N, k:K   u[n,k] = f32(w[n,k]) } }
+  op "linear" { kernel p: f32[M, N] { for m:M, n:N, k:K   p[m,n] += f32(x[m,k]) * u[n,k] } }
+  op "bias" { kernel y: f32[M, N] { for m:M, n:N   y[m,n] = p[m,n] + f32(b[n]) } }
+  op "embedding" { indexed e: bf16[M, D] { for m:M, d:D   e[m,d] = t[i[m],d] } }
+})");
+  LiftOptions options;
+  options.sparse_weights = true;
+  options.storage = *storage_policy_named("params=int4");
+  const Graph graph = *lift(*program, options);
+  EXPECT_EQ(graph.totals.macs.value, 2 * 64 * 8);
+  EXPECT_EQ(graph.totals.macs_useful.value, 2 * 64 * 8 / 2);
+  EXPECT_EQ(read_bytes(graph, 1), 8 * 64 / 2 * (4 + 2) / 8);
+  EXPECT_EQ(read_bytes(graph, 2), 4);
+  EXPECT_EQ(read_bytes(graph, 3), 2);  // one row at least
+  EXPECT_EQ(graph.assumptions.back(), "structured-sparsity");
+}
+
+TEST(Data, StorageAsAsked) {
+  constexpr char kText[] = R"(
+program kept(input x: f32[M, K], param w: f32[N, K], state s: f32[M, N], input i: i64[M]) -> (y) {
+  dims M = 2, K = 64, N = 8
+  kernel p: f32[M, N] { for m:M, n:N, k:K   p[m,n] += x[m,k] * w[n,k] }
+  kernel y: f32[M, N] { for m:M, n:N   y[m,n] = p[m,n] + s[m,n] + f32(i[m]) }
+  update s = y
+})";
+  const auto bytes = [&](std::string_view policy) {
+    const auto program = ir::verify_text(kText);
+    LiftOptions options;
+    options.storage = *storage_policy_named(policy);
+    const auto graph = lift(*program, options);
+    std::vector<int64_t> all;
+    for (size_t i = 0; i < 4; ++i) all.push_back(read_bytes(*graph, static_cast<int32_t>(i)));
+    all.push_back(graph->totals.bytes_written_outputs.min.value);
+    EXPECT_EQ(graph->storage, policy);
+    EXPECT_EQ(graph->totals.macs_useful.value, 2 * 64 * 8);
+    return all;
+  };
+  using Bytes = std::vector<int64_t>;
+  EXPECT_EQ(bytes("as-written"), (Bytes{512, 2048, 64, 16, 64}));
+  EXPECT_EQ(bytes("bf16"), (Bytes{256, 1024, 32, 16, 32}));
+  EXPECT_EQ(bytes("params=nvfp4"), (Bytes{512, 512 * 9 / 16, 64, 16, 64}));
+  EXPECT_EQ(bytes("params=int4,state=fp8,activations=bf16"), (Bytes{256, 256, 16, 16, 16}));
+  for (const char* const wrong : {"", "bf17", "params", "params=", "weights=bf16", "params=bf16,",
+                                  "params=bf16,params=fp8", "params=as-written"}) {
+    EXPECT_FALSE(storage_policy_named(wrong)) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace solar::einsum

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -55,8 +56,9 @@ struct Node {
   int64_t elementwise_ops = 0;  // at useful points, without the multiply-adds counted as MACs;
                                 // of a sort log2 of its count, of unique log2 of all, an element
   int64_t special_ops = 0;  // likewise: exp, log, tanh, erf, sqrt, pow, division by a tensor, ...
-  std::optional<std::string> formula = {};  // of `macs` in the program's dims
-  bool exact = true;                        // macs_useful
+  std::optional<std::string> formula = {};         // of `macs` in the program's dims
+  std::optional<ir::TensorId> sparse_weight = {};  // half of its elements are taken as zero
+  bool exact = true;                               // macs_useful
 };
 
 /// What an operator reads from, or writes for, the rest of the program.
@@ -95,6 +97,27 @@ struct Operator {
   bool exact = true;
 };
 
+/// What keeps two operators from working tile by tile on the tensor between them.
+enum class Obstacle : uint8_t {
+  Reduction,      // the reader sums over an axis: all of it is needed for one result
+  SoftmaxLike,    // the writer divides by (or subtracts) what it sums over the axis
+  Halo,           // windows of neighbouring tiles overlap
+  DataDependent,  // which element is read is known at run time
+  Order,          // the axis is a loop's steps, or is sorted, scanned, reshaped
+};
+std::string_view name(Obstacle obstacle);  // `reduction`, `softmax-like`, ...
+
+/// A tensor between two operators, and what it would take to keep it on chip.
+struct Edge {
+  OperatorId producer = {};
+  OperatorId consumer = {};
+  ir::TensorId tensor = {};
+  Bytes saved =
+      {};  // of DRAM traffic, at least: the read, and the write where nobody else needs it
+  std::vector<int32_t> tileable = {};    // axes along which both may go tile by tile
+  std::vector<Obstacle> obstacles = {};  // of the other axes, each once
+};
+
 /// What the program touches of one port: reads, or (outputs, updates) writes.
 struct Footprint {
   ir::TensorId tensor = {};
@@ -112,14 +135,17 @@ struct Totals {
   ByteRange bytes_read_inputs = {};      // inputs and rng
   ByteRange bytes_read_params = {};      // params, buffers, state, const
   ByteRange bytes_written_outputs = {};  // outputs and updated state
+  Bytes rewritten = {};                  // state that is read and written
   bool depends_on_data = false;          // some reads do
   bool example_known = true;             // the values of all index tensors were given
 };
 
 struct Graph {
   std::string program = {};
+  std::string storage = "as-written";      // how tensors are kept (storage_policy.h)
   std::vector<Node> nodes = {};            // in execution order
   std::vector<Operator> operators = {};    // in order of their first node
+  std::vector<Edge> edges = {};            // by consumer
   std::vector<Footprint> reads = {};       // ports, in signature order; those not read are left out
   std::vector<Footprint> writes = {};      // stored results of outputs, updated state
   std::vector<MacClass> mac_classes = {};  // of the whole graph
@@ -129,7 +155,8 @@ struct Graph {
   /// structural zeros may be counted as work), `both-branches-read` (a select on data reads both),
   /// `one-row-gathers` (a data-dependent read of an intermediate is counted as if all indices were
   /// 0), `recorded-path`, `path-not-recorded` (of `if` and `while`), `example-ranges`,
-  /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`.
+  /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`,
+  /// `storage-as-asked`, `structured-sparsity`.
   std::vector<std::string> assumptions = {};
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }

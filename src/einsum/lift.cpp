@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "einsum/carried_reads.h"
 #include "einsum/demand.h"
+#include "einsum/edges.h"
 #include "einsum/node_count.h"
 #include "einsum/prepare.h"
 #include "einsum/special_values.h"
@@ -35,7 +36,9 @@ class Lifter {
       : verified_(program),
         program_(*program),
         index_(*program, options.paths),
-        recorded_path_(options.recorded_path) {}
+        recorded_path_(options.recorded_path),
+        storage_(options.storage),
+        sparse_weights_(options.sparse_weights) {}
 
   Result<Graph> run(const LiftOptions& options) {
     SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values, known_values(options)));
@@ -43,8 +46,10 @@ class Lifter {
     assign_operators();
     demand_ = trace_demand(index_, prepared_, grouping_);
     graph_.program = program_.name;
+    graph_.storage = einsum::name(storage_);
     make_nodes();
     make_operators();
+    make_edges();
     make_footprints();
     make_totals();
     note_assumptions();
@@ -124,7 +129,7 @@ class Lifter {
 
   void make_nodes() {
     final_.assign(provisional_.size(), -1);
-    const NodeCounter counter(index_, prepared_, grouping_, demand_);
+    const NodeCounter counter(index_, prepared_, grouping_, demand_, sparse_weights_);
     for (size_t i = 0; i < index_.placed().size(); ++i) {
       const Placed& placed = index_.placed()[i];
       const int32_t op = grouping_.of_statement[i];
@@ -142,6 +147,7 @@ class Lifter {
                                    program_.tensor(output).name, placed.statement->span));
         node.emplace();
       }
+      if (node->sparse_weight) sparse_.insert(*node->sparse_weight);
       node->id = NodeId{static_cast<int32_t>(graph_.nodes.size())};
       node->op = OperatorId{final_[at]};
       graph_.operators[static_cast<size_t>(final_[at])].nodes.push_back(node->id);
@@ -157,9 +163,11 @@ class Lifter {
   std::optional<ByteRange> bytes(ir::TensorId id, const Touched& touched) {
     const ir::Tensor& tensor = program_.tensor(id);
     const auto range = element_range(touched, demand_.depends_on_data);
-    const auto min = range ? bytes_of(tensor, range->min) : std::nullopt;
-    const auto example = range ? bytes_of(tensor, range->example) : std::nullopt;
-    const auto max = range ? bytes_of(tensor, range->max) : std::nullopt;
+    const bool half_zero = sparse_.contains(id);
+    const auto min = range ? bytes_of(tensor, range->min, storage_, half_zero) : std::nullopt;
+    const auto example =
+        range ? bytes_of(tensor, range->example, storage_, half_zero) : std::nullopt;
+    const auto max = range ? bytes_of(tensor, range->max, storage_, half_zero) : std::nullopt;
     if (!min || !example || !max) {
       errors_.push_back(overflow("bytes", tensor.name, tensor.span));
       return std::nullopt;
@@ -291,6 +299,39 @@ class Lifter {
     if (formulas && !formula.empty()) op.formula = formula;
   }
 
+  void make_edges() {
+    std::vector<int32_t> operators = grouping_.of_statement;
+    for (int32_t& op : operators) {
+      if (op >= 0) op = final_[static_cast<size_t>(op)];
+    }
+    const EdgeReader reader(index_, prepared_, std::move(operators));
+    std::map<ir::TensorId, int32_t> readers;
+    for (const Operator& op : graph_.operators) {
+      for (const Transfer& read : op.reads) ++readers[read.tensor];
+    }
+    for (const Operator& op : graph_.operators) {
+      for (const Transfer& read : op.reads) {
+        const int32_t producer = index_.producer(read.tensor);
+        if (producer < 0 || index_.carried_of(read.tensor) != nullptr) continue;
+        const int32_t from = grouping_.of_statement[static_cast<size_t>(producer)];
+        if (from < 0 || final_[static_cast<size_t>(from)] < 0) continue;
+        Edge edge{.producer = OperatorId{final_[static_cast<size_t>(from)]},
+                  .consumer = op.id,
+                  .tensor = read.tensor,
+                  .saved = read.bytes.min};
+        if (readers[read.tensor] == 1 && !demand_.written.contains(read.tensor)) {
+          for (const Transfer& write : graph_.op(edge.producer).writes) {
+            if (write.tensor != read.tensor) continue;
+            if (!accumulate(edge.saved.value, write.bytes.min.value))
+              errors_.push_back(overflow("bytes", op.name, {}));
+          }
+        }
+        reader.classify(edge);
+        graph_.edges.push_back(std::move(edge));
+      }
+    }
+  }
+
   // `update s = x` with x a port is a copy that no kernel does.
   void copy_updates() {
     for (const ir::Update& update : program_.updates) {
@@ -375,6 +416,14 @@ class Lifter {
     for (const Footprint& write : graph_.writes) {
       fits = fits && accumulate(totals.bytes_written_outputs, write.bytes);
     }
+    for (const Footprint& read : graph_.reads) {
+      const auto written =
+          std::find_if(graph_.writes.begin(), graph_.writes.end(),
+                       [&](const Footprint& write) { return write.tensor == read.tensor; });
+      if (written == graph_.writes.end()) continue;
+      const Bytes both = std::min(read.bytes.max, written->bytes.max);
+      fits = fits && accumulate(totals.rewritten.value, both.value);
+    }
     totals.depends_on_data = demand_.depends_on_data;
     for (const auto& [tensor, touched] : demand_.ports) {
       const auto range = element_range(touched, demand_.depends_on_data);
@@ -397,6 +446,8 @@ class Lifter {
     if (index_.path_missing()) all.push_back("path-not-recorded");
     if (prepared_.ranges_unknown) all.push_back("ranges-not-known");
     if (recorded_path_ || index_.uses_recorded_path()) all.push_back("recorded-path");
+    if (!storage_.as_written()) all.push_back("storage-as-asked");
+    if (!sparse_.empty()) all.push_back("structured-sparsity");
   }
 
   struct Declared {
@@ -419,6 +470,9 @@ class Lifter {
   std::vector<Declared> declared_ = {};
   bool as_constructed_ = false;
   bool recorded_path_ = false;
+  StoragePolicy storage_;
+  bool sparse_weights_ = false;
+  std::set<ir::TensorId> sparse_ = {};  // weights of which half is zero
   bool has_hole_ = false;
   bool has_opaque_ = false;
   Graph graph_ = {};

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "einsum/graph.h"
+#include "einsum/storage_policy.h"
 #include "exec/executor.h"
 #include "ir/core.h"
 
@@ -33,6 +34,11 @@ struct LiftOptions {
   bool compute_masks = true;
   /// By name. Their zeros and infinities are structure; ports of another shape are left alone.
   std::map<std::string, KnownPort> known_ports = {};
+  /// How tensors are kept in memory.
+  StoragePolicy storage = {};
+  /// Of weights that contractions multiply, two of four elements are zero (2:4 sparsity): they are
+  /// neither stored nor multiplied.
+  bool sparse_weights = false;
 };
 
 /// Fails only where a count does not fit 64 bits, or a nest has more loops than can be counted.

@@ -402,6 +402,25 @@ program packed(input x: i4[N]) -> (y) {
   EXPECT_EQ(packed.totals.bytes_read_inputs.min.value, 3);
 }
 
+TEST(Lift, CastsAloneDoNotWidenAMultiplication) {
+  const auto type_of = [](std::string_view weight, std::string_view cast) {
+    const Graph graph = lift_text(fmt::format(R"(
+program upcast(input x: bf16[M, K], input w: {}[N, K]) -> (y) {{
+  dims M = 3, N = 4, K = 5
+  op "to" {{ kernel xf: f32[M, K] {{ for m:M, k:K   xf[m,k] = f32(x[m,k]) }} }}
+  op "to" {{ kernel wf: f32[N, K] {{ for n:N, k:K   wf[n,k] = {} }} }}
+  op "linear" {{ kernel y: f32[M, N] {{ for m:M, n:N, k:K   y[m,n] += xf[m,k] * wf[n,k] }} }}
+}})",
+                                              weight, cast));
+    return graph.mac_classes.at(0).type;
+  };
+  EXPECT_EQ(type_of("bf16", "f32(w[n,k])"), ir::ElementType::BF16);
+  EXPECT_EQ(type_of("f8e4m3", "f32(f16(w[n,k]))"), ir::ElementType::BF16);
+  EXPECT_EQ(type_of("f32", "f32(bf16(w[n,k]))"), ir::ElementType::BF16);
+  EXPECT_EQ(type_of("f32", "w[n,k]"), ir::ElementType::F32);
+  EXPECT_EQ(type_of("bf16", "f32(w[n,k]) * 1.5"), ir::ElementType::F32);
+}
+
 TEST(Lift, EdgesBetweenOperators) {
   const Graph graph = lift_text(R"(
 program edges(input x: f32[N]) -> (y) {

@@ -107,7 +107,11 @@ bool NodeCounter::count_kernel(int32_t at, Node& node) const {
   int64_t multiplications = 0;
   for (const Contraction& contraction : contractions) {
     const auto nominal = nominal_macs(contraction, reader, executions);
-    const auto useful = statement.generated ? 0 : useful_macs(contraction, reader, domain);
+    auto useful = statement.generated ? 0 : useful_macs(contraction, reader, domain);
+    if (const auto weight = sparse_weight(contraction); weight && useful) {
+      useful = *useful / 2 + *useful % 2;
+      node.sparse_weight = weight;
+    }
     multiplications += static_cast<int64_t>(contraction.factors.size()) - 1;
     if (!nominal || !useful || !accumulate(node.macs.value, *nominal) ||
         !accumulate(node.macs_useful.value, *useful)) {
@@ -128,6 +132,49 @@ bool NodeCounter::count_kernel(int32_t at, Node& node) const {
   return true;
 }
 
+// What a tensor is a copy of, by casts alone, and the type that its values fit. A product of two
+// values of a narrow float type is exact in f32, whatever type holds them: units of the narrow type
+// may form it.
+NodeCounter::Origin NodeCounter::origin_of(ir::TensorId id) const {
+  constexpr int kMostCasts = 16;
+  const ir::Program& program = index_.program();
+  Origin origin = {id, program.tensor(id).type};
+  const auto narrows = [&](ir::ElementType type) {
+    if (!ir::is_float(type) || !ir::is_float(origin.type)) return false;
+    if (type == origin.type) return true;
+    const bool is_exact = ir::storage_bits(type) < ir::storage_bits(origin.type);
+    if (is_exact) origin.type = type;
+    return is_exact;
+  };
+  for (int i = 0; i < kMostCasts; ++i) {
+    const ir::Kernel* kernel = index_.kernel_of(origin.tensor);
+    if (kernel == nullptr || kernel->reduction != ir::Reduction::None) break;
+    const ir::ScalarNode* value = &kernel->nodes[static_cast<size_t>(kernel->value)];
+    while (value->op == ir::ScalarOp::Cast && narrows(value->type)) {
+      value = &kernel->nodes[static_cast<size_t>(value->a)];
+    }
+    if (value->op != ir::ScalarOp::Load) break;
+    const int32_t producer = index_.producer(origin.tensor);
+    const auto& reader = prepared_.statements[static_cast<size_t>(producer)].reader;
+    if (!reader) break;
+    const ir::TensorId from = reader->folded(value->reference).base;
+    if (!narrows(program.tensor(from).type)) break;
+    origin.tensor = from;
+  }
+  return origin;
+}
+
+std::optional<ir::TensorId> NodeCounter::sparse_weight(const Contraction& contraction) const {
+  if (!sparse_weights_ || contraction.factors.size() != 2) return std::nullopt;
+  for (const Factor& factor : contraction.factors) {
+    if (factor.reads.size() != 1) continue;
+    const ir::TensorId id = origin_of(factor.reads[0].base).tensor;
+    const ir::Tensor& tensor = index_.program().tensor(id);
+    if (tensor.role == ir::Role::Param && tensor.shape.size() >= 2) return id;
+  }
+  return std::nullopt;
+}
+
 void NodeCounter::describe_contraction(int32_t at, const Contraction& contraction,
                                        int64_t multiplications, Node& node) const {
   const ir::Statement& statement = *index_.placed(at).statement;
@@ -143,7 +190,8 @@ void NodeCounter::describe_contraction(int32_t at, const Contraction& contractio
     const int32_t producer = index_.producer(id);
     return producer >= 0 && grouping_.of_statement[static_cast<size_t>(producer)] == mine;
   };
-  node.mac_type = mac_type(contraction, program, reader.kernel(), is_inside);
+  const auto values_of = [&](ir::TensorId id) { return origin_of(id).type; };
+  node.mac_type = mac_type(contraction, values_of, is_inside);
   const std::string formula = box_formula(reader, index_);
   if (formula.empty()) return;
   const auto box = nominal_box(reader);

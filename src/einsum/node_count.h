@@ -10,8 +10,12 @@ namespace solar::einsum {
 class NodeCounter {
  public:
   NodeCounter(const ProgramIndex& index, const Prepared& prepared, const Grouping& grouping,
-              const Demand& demand)
-      : index_(index), prepared_(prepared), grouping_(grouping), demand_(demand) {}
+              const Demand& demand, bool sparse_weights)
+      : index_(index),
+        prepared_(prepared),
+        grouping_(grouping),
+        demand_(demand),
+        sparse_weights_(sparse_weights) {}
 
   /// The node of a live statement, without `id` and `op`. nullopt: a count does not fit 64 bits.
   std::optional<Node> node(int32_t at) const;
@@ -22,6 +26,13 @@ class NodeCounter {
   bool count_kernel(int32_t at, Node& node) const;
   void describe_contraction(int32_t at, const Contraction& contraction, int64_t multiplications,
                             Node& node) const;
+  struct Origin {
+    ir::TensorId tensor = {};
+    ir::ElementType type = ir::ElementType::F32;
+  };
+  Origin origin_of(ir::TensorId id) const;
+  /// The weight among the two factors whose zeros need no multiplication.
+  std::optional<ir::TensorId> sparse_weight(const Contraction& contraction) const;
   bool count_opaque(int32_t at, const ir::Opaque& opaque, Node& node) const;
   bool count_unknown_if(int32_t at, const ir::If& branch, Node& node) const;
   bool count_block(int32_t block, std::vector<MacClass>& classes, Macs& nominal) const;
@@ -30,6 +41,7 @@ class NodeCounter {
   const Prepared& prepared_;
   const Grouping& grouping_;
   const Demand& demand_;
+  bool sparse_weights_;
 };
 
 /// Adds where it fits 64 bits.

@@ -13,11 +13,17 @@ std::optional<Bytes> to_bytes(std::optional<int64_t> bits) {
 
 }  // namespace
 
-std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements) {
-  const ir::StorageFormat* format = ir::storage_named(tensor.storage);
-  if (format == nullptr) return to_bytes(checked_mul(elements, ir::storage_bits(tensor.type)));
+std::optional<Bytes> bytes_of(const ir::Tensor& tensor, int64_t elements,
+                              const StoragePolicy& policy, bool half_zero) {
+  const Stored stored = policy.of(tensor).value_or(Stored{tensor.type, tensor.storage});
+  const ir::StorageFormat* format = ir::storage_named(stored.format);
+  const auto value_bits = [&](int64_t bits) {
+    if (!half_zero) return checked_mul(elements, bits);
+    return checked_mul(elements / 2 + elements % 2, bits + 2);
+  };
+  if (format == nullptr) return to_bytes(value_bits(ir::storage_bits(stored.type)));
   const int64_t scale_bits = format->block_bits % format->block;
-  const auto values = checked_mul(elements, format->block_bits / format->block);
+  const auto values = value_bits(format->block_bits / format->block);
   int64_t blocks = elements / format->block;
   int64_t rest = elements % format->block;
   if (!tensor.shape.empty() && elements == ir::element_count(tensor.shape)) {

@@ -108,6 +108,7 @@ const std::map<DiagnosticKind, std::string>& kinds_of_other_stages() {
       {ArchFile, "src/arch/library_test.cpp"},
       {ArchKey, "src/arch/library_test.cpp"},
       {ArchUnit, "src/arch/quantity_test.cpp"},
+      {MissingCapacity, "src/roofline/roofline_test.cpp"},
       {MissingRate, "src/roofline/rates_test.cpp"},
       {UnknownArch, "src/arch/library_test.cpp"},
       {OutputFile, "src/exec/tensor_file_test.cpp"},

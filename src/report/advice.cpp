@@ -1,6 +1,7 @@
 #include "report/advice.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -82,14 +83,35 @@ std::string largest_operator(const Report& report, const Bound& unfused) {
                      most->limiter);
 }
 
+std::string best_edge(const Report& report, const Bound& unfused) {
+  if (unfused.edge_savings.empty() || unfused.time_s <= 0) return "";
+  const EdgeSaving& best = unfused.edge_savings.front();
+  if (best.saves_s / unfused.time_s < kWorthSaying || best.edge >= report.edges.size()) return "";
+  const Edge& edge = report.edges[best.edge];
+  if (edge.from >= report.nodes.size() || edge.to >= report.nodes.size()) return "";
+  const auto place = [&](size_t node) {
+    const Node& n = report.nodes[node];
+    return n.at.empty() ? n.op : fmt::format("{} at {}", n.op, n.at);
+  };
+  std::string how = "element by element";
+  if (edge.fusibility == "tileable") {
+    how = fmt::format("tile by tile along {} of its axes ({})", edge.tileable_axes.size(),
+                      fmt::join(edge.obstacles, ", "));
+  } else if (edge.fusibility == "whole") {
+    how = fmt::format("with all of it on chip ({})", fmt::join(edge.obstacles, ", "));
+  }
+  return fmt::format("the best single fusion, {} into {}, saves {}: `{}` goes over {}",
+                     place(edge.from), place(edge.to), time_text(best.saves_s), edge.tensor, how);
+}
+
 std::string useless_work(const Totals& t) {
   if (t.macs_useful >= t.macs || t.macs == 0) return "";
   const double share = 1 - static_cast<double>(t.macs_useful) / static_cast<double>(t.macs);
   if (share < kWorthSaying) return "";
   return fmt::format(
-      "{} of the nominal multiply-accumulates touch padding, masked or dead elements; the bounds "
+      "{} of the nominal multiply-accumulates touch padding, masked{} or dead elements; the bounds "
       "leave them out, so a kernel must skip them to get near",
-      percent_text(share));
+      percent_text(share), t.sparse_weights ? ", sparse" : "");
 }
 
 }  // namespace
@@ -103,6 +125,7 @@ std::vector<std::string> advice(const Report& report, const ArchBounds& arch) {
     add(fusion(*arch.fused, *arch.unfused));
   }
   if (arch.fused != nullptr) add(fused_limit(*arch.fused));
+  if (arch.unfused != nullptr) add(best_edge(report, *arch.unfused));
   if (arch.unfused != nullptr) add(largest_operator(report, *arch.unfused));
   add(useless_work(report.totals));
   return lines;

@@ -1,5 +1,7 @@
 #include "report/json.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -104,8 +106,67 @@ Json to_json(const NodeTime& time, const std::vector<Node>& nodes) {
   return out;
 }
 
-Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
+Json to_json(const Edge& edge, const std::vector<Node>& nodes) {
+  const auto id = [&](size_t node) { return node < nodes.size() ? nodes[node].id : ""; };
+  Json out = {{"from", id(edge.from)}, {"to", id(edge.to)}, {"tensor", edge.tensor}};
+  out["saves_bytes"] = edge.saves_bytes;
+  out["fusibility"] = edge.fusibility;
+  out["tileable_axes"] = list_of(edge.tileable_axes);
+  out["obstacles"] = list_of(edge.obstacles);
+  return out;
+}
+
+/// Lists as long as the program has operators: a tree of them takes kilobytes for each. In the tree
+/// a mark stands for a list, whose text is put there once the tree is text.
+class LongLists {
+ public:
+  /// `items` written by `write`, inside `depth` brackets.
+  template <class Item, class Write>
+  Json add(const std::vector<Item>& items, size_t depth, const Write& write) {
+    std::string text = items.empty() ? "[]" : "[\n";
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::string item = text_of(write(items[i]));
+      text.append(depth + 1, ' ');
+      for (const char c : item) {
+        text += c;
+        if (c == '\n') text.append(depth + 1, ' ');
+      }
+      text += i + 1 < items.size() ? ",\n" : "\n";
+    }
+    if (!items.empty()) text.append(depth, ' ') += ']';
+    lists_.push_back(std::move(text));
+    return fmt::format("\x01list {}", lists_.size() - 1);
+  }
+
+  /// The tree's text with the lists in it.
+  std::string render(const Json& tree) {
+    const std::string text = text_of(tree);
+    std::string out;
+    size_t from = 0;
+    for (std::string& list : lists_) {  // the marks stand in the order of the lists
+      const std::string mark = text_of(fmt::format("\x01list {}", &list - lists_.data()));
+      const size_t at = text.find(mark, from);
+      if (at == std::string::npos) continue;
+      out.append(text, from, at - from) += list;
+      from = at + mark.size();
+      std::string().swap(list);
+    }
+    return out.append(text, from) += "\n";
+  }
+
+  /// Plain ASCII, so that a terminal obeys nothing in it.
+  static std::string text_of(const Json& json) {
+    return json.dump(1, ' ', true, Json::error_handler_t::replace);
+  }
+
+ private:
+  std::vector<std::string> lists_ = {};
+};
+
+Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& lists) {
   Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
+  if (bound.storage != "as-written") out["storage"] = bound.storage;
+  if (bound.cache != "cold") out["cache"] = bound.cache;
   put(out, "time_s", bound.time_s);
   put(out, "compute_s", bound.compute_s);
   put(out, "memory_s", bound.memory_s);
@@ -115,8 +176,13 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes) {
   out["strict"] = bound.strict;
   out["assumptions"] = list_of(bound.assumptions);
   if (!bound.node_times.empty()) {
-    Json& list = out["nodes"] = Json::array();
-    for (const NodeTime& time : bound.node_times) list.push_back(to_json(time, nodes));
+    out["nodes"] =
+        lists.add(bound.node_times, 3, [&](const NodeTime& time) { return to_json(time, nodes); });
+  }
+  if (!bound.edge_savings.empty()) {
+    out["edges"] = lists.add(bound.edge_savings, 3, [](const EdgeSaving& saving) {
+      return Json{{"edge", saving.edge}, {"saves_s", saving.saves_s}};
+    });
   }
   if (bound.rewrites) out["rewrites"] = *bound.rewrites;
   return out;
@@ -166,10 +232,7 @@ Json objects_of(const std::vector<Value>& values) {
   return list;
 }
 
-/// Plain ASCII, so that a terminal obeys nothing in it.
-std::string text_of(const Json& json) {
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& json) { return LongLists::text_of(json) + "\n"; }
 
 }  // namespace
 
@@ -179,9 +242,14 @@ std::string render_json(const Report& report) {
   if (!report.dims.empty()) out["dims"] = objects_of(report.dims);
   out["validation"] = to_json(report.validation);
   out["totals"] = to_json(report.totals);
-  out["nodes"] = objects_of(report.nodes);
+  LongLists lists;
+  out["nodes"] = lists.add(report.nodes, 1, [](const Node& node) { return to_json(node); });
+  if (!report.edges.empty()) {
+    out["edges"] =
+        lists.add(report.edges, 1, [&](const Edge& edge) { return to_json(edge, report.nodes); });
+  }
   Json& bounds = out["bounds"] = Json::array();
-  for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes));
+  for (const Bound& bound : report.bounds) bounds.push_back(to_json(bound, report.nodes, lists));
   out["rewrites"] = objects_of(report.rewrites);
   if (!report.algebra_notes.empty()) out["algebra_notes"] = list_of(report.algebra_notes);
   out["degenerate"] = objects_of(report.degenerate);
@@ -190,7 +258,7 @@ std::string render_json(const Report& report) {
   out["timings_s"] = {
       {"trace", t.trace}, {"validate", t.validate}, {"lift", t.lift}, {"bound", t.bound}};
   if (t.algebra > 0) out["timings_s"]["algebra"] = t.algebra;
-  return text_of(out);
+  return lists.render(out);
 }
 
 std::string render_json(const Inverse& inverse) {

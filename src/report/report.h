@@ -65,6 +65,7 @@ struct Totals {
   int64_t bytes_read_params = 0;
   int64_t bytes_written_outputs = 0;
   std::optional<DataDependent> data_dependent = {};  // of all reads together
+  bool sparse_weights = false;                       // zeros of 2:4 weights are not useful
   std::optional<LeastTraffic> least = {};            // absent: the bytes above, which are exact
   bool exact = true;
 };
@@ -85,6 +86,23 @@ struct Node {
   int64_t bytes_out = 0;
 };
 
+/// A tensor between two operators, by index into `nodes`.
+struct Edge {
+  size_t from = 0;
+  size_t to = 0;
+  std::string tensor;
+  int64_t saves_bytes = 0;                  // of DRAM traffic, if it stays on chip
+  std::string fusibility;                   // pointwise, tileable, whole
+  std::vector<int32_t> tileable_axes = {};  // of the tensor
+  std::vector<std::string> obstacles = {};  // reduction, softmax-like, halo, data-dependent, order
+};
+
+/// What keeping one edge on chip saves on one architecture, by index into `edges`.
+struct EdgeSaving {
+  size_t edge = 0;
+  double saves_s = 0;
+};
+
 /// An operator's own time on one architecture (what `unfused` adds up), by index into `nodes`.
 struct NodeTime {
   size_t node = 0;
@@ -99,7 +117,9 @@ struct NodeTime {
 struct Bound {
   std::string arch;
   std::string precision = "as-written";
-  std::string mode;  // unfused, fused, algebraic
+  std::string storage = "as-written";
+  std::string cache = "cold";  // cold, warm
+  std::string mode;            // unfused, fused, algebraic
   double time_s = 0;
   double compute_s = 0;
   double memory_s = 0;
@@ -131,6 +151,8 @@ struct Degenerate {
   std::string tensor;
   std::string what;
   std::string at = {};
+  std::vector<NodeTime> node_times = {};      // unfused only
+  std::vector<EdgeSaving> edge_savings = {};  // unfused only, those above 0, largest first
 };
 
 struct Timings {
@@ -159,6 +181,7 @@ struct Report {
   std::vector<Rewrite> rewrites = {};
   std::vector<std::string> algebra_notes = {};  // what was not done, and why
   std::vector<Degenerate> degenerate = {};
+  std::vector<Edge> edges = {};
   std::map<std::string, std::string> arch_names = {};  // id -> `NVIDIA H100 SXM`
   std::vector<std::string> warnings = {};
   Timings timings_s = {};

@@ -42,7 +42,8 @@ std::string useful_text(const Totals& t) {
   std::string text = fmt::format("{} nominal, {} useful", macs_text(nominal), macs_text(useful));
   if (useful < nominal) {
     text +=
-        fmt::format(" ({} padding, masked or dead)", percent_text((nominal - useful) / nominal));
+        fmt::format(" ({} padding, masked{} or dead)", percent_text((nominal - useful) / nominal),
+                    t.sparse_weights ? ", sparse" : "");
   }
   return text;
 }

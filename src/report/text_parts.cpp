@@ -229,6 +229,8 @@ std::string title_text(const Report& report, const Style& style) {
   if (!report.bounds.empty()) {
     const Bound& bound = report.bounds.front();
     text += fmt::format(", precision {}", bound.precision);
+    if (bound.storage != "as-written") text += fmt::format(", storage {}", bound.storage);
+    if (bound.cache != "cold") text += fmt::format(", {} cache", bound.cache);
     if (bound.strict) text += ", strict";
   }
   return style.titled(Tone::Heading, report.source, text);

@@ -39,13 +39,37 @@ std::optional<FlopsPerByte> intensity(Macs macs, Bytes traffic) {
   return FlopsPerByte{2 * static_cast<double>(macs.value) / static_cast<double>(traffic.value)};
 }
 
-Result<Priced> price(const Work& work, const Machine& machine, const Policy& policy) {
+Diagnostic capacity_missing(const Machine& machine) {
+  Diagnostic diagnostic{.kind = DiagnosticKind::MissingCapacity};
+  diagnostic.message = fmt::format("how much a warm cache of `{}` holds is not known", machine.id);
+  diagnostic.hint = fmt::format("`solar arch show {}` prints what is missing", machine.id);
+  return diagnostic;
+}
+
+/// What must cross the DRAM interface of `whole` (a program that is run again and again), or of one
+/// of its operators.
+Result<Bytes> traffic_of(const Work& work, bool whole, const Machine& machine,
+                         const Policy& policy) {
+  if (!policy.warm_cache) return work.traffic;
+  const auto on_chip = machine.on_chip();
+  if (!on_chip) return capacity_missing(machine);
+  // Each byte on chip saves at most one transfer at the boundary of two runs; state that the next
+  // run overwrites need not be written either. An operator finds what others left, and leaves what
+  // it wrote to be written while others run.
+  const int64_t kept = std::min(on_chip->value, whole ? work.rewritten.value : INT64_MAX);
+  int64_t left = work.traffic.value;
+  left -= std::min(left, on_chip->value);
+  left -= std::min(left, kept);
+  return Bytes{left};
+}
+
+Result<Priced> price(const Work& work, bool whole, const Machine& machine, const Policy& policy) {
   Priced priced;
   Time& time = priced.time;
   const auto macs = total_macs(work);
   if (!macs) return overflow("multiply-accumulates");
   time.macs = *macs;
-  time.traffic = work.traffic;
+  SOLAR_TRY(time.traffic, traffic_of(work, whole, machine, policy));
   time.operational_intensity = intensity(time.macs, time.traffic);
   for (const MacsOf& part : work.macs) {
     if (part.macs.value == 0) continue;
@@ -54,9 +78,9 @@ Result<Priced> price(const Work& work, const Machine& machine, const Policy& pol
     unit = unit + part.macs / rate.rate;
     add_once(priced.assumptions, rate.assumptions);
   }
-  if (work.traffic.value > 0) {
+  if (time.traffic.value > 0) {
     const ChosenBandwidth bandwidth = bandwidth_of(machine, policy);
-    time.memory = work.traffic / bandwidth.rate;
+    time.memory = time.traffic / bandwidth.rate;
     add_once(priced.assumptions, bandwidth.assumptions);
   }
   time.compute = std::max(time.tensor, time.vector);
@@ -70,7 +94,8 @@ Result<Priced> price(const Work& work, const Machine& machine, const Policy& pol
 
 std::vector<std::string> assumptions_of(const Policy& policy, bool fused,
                                         const std::vector<std::string>& used) {
-  std::vector<std::string> result = {"as-written-graph", "classical-products", "cold-cache"};
+  std::vector<std::string> result = {"as-written-graph", "classical-products",
+                                     policy.warm_cache ? "warm-cache" : "cold-cache"};
   if (!fused) result.emplace_back("no-fusion");
   result.emplace_back(policy.strict ? "strict-peaks" : "datasheet-peaks");
   add_once(result, used);
@@ -93,14 +118,14 @@ bool lower(const Time& a, const Time& b) {
 Result<Bounds> bounds_as(std::span<const Work> operators, const Work& graph, const Machine& machine,
                          const Policy& policy) {
   Bounds result;
-  SOLAR_TRY(const Priced fused, price(graph, machine, policy));
+  SOLAR_TRY(const Priced fused, price(graph, true, machine, policy));
   result.fused = {fused.time, assumptions_of(policy, true, fused.assumptions)};
 
   Time sum;
   std::vector<std::string> used = fused.assumptions;
   std::array<Seconds, 3> limited = {};
   for (const Work& work : operators) {
-    SOLAR_TRY(const Priced priced, price(work, machine, policy));
+    SOLAR_TRY(const Priced priced, price(work, false, machine, policy));
     const Time& time = priced.time;
     sum.total = sum.total + time.total;
     sum.compute = sum.compute + time.compute;
@@ -164,6 +189,7 @@ Result<Work> sum_of(std::span<const Work> operators) {
     const auto traffic = checked_add(sum.traffic, work.traffic);
     if (!traffic) return overflow("bytes");
     sum.traffic = *traffic;
+    sum.rewritten = {};  // what the operators' own are of the sum is not known
     for (const MacsOf& part : work.macs) {
       const auto same = std::find_if(sum.macs.begin(), sum.macs.end(), [&](const MacsOf& other) {
         return other.type == part.type && other.convolution == part.convolution;
@@ -181,11 +207,11 @@ Result<Work> sum_of(std::span<const Work> operators) {
 }
 
 Result<Time> time_of(const Work& work, const Machine& machine, const Policy& policy) {
-  Result<Priced> priced = price(work, machine, policy);
+  Result<Priced> priced = price(work, true, machine, policy);
   if (policy.strict && policy.split_fp32) {
     Policy unsplit = policy;
     unsplit.split_fp32 = false;
-    Result<Priced> other = price(work, machine, unsplit);
+    Result<Priced> other = price(work, true, machine, unsplit);
     if (other && (!priced || lower(other->time, priced->time))) priced = std::move(other);
   }
   if (!priced) return std::move(priced.error());

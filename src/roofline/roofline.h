@@ -26,6 +26,7 @@ struct MacsOf {
 struct Work {
   std::vector<MacsOf> macs = {};
   Bytes traffic = {};
+  Bytes rewritten = {};  // of it, state that is read and written: in a warm cache it may stay there
 };
 
 /// All MACs of `work`; absent if they do not fit 64 bits.

@@ -159,6 +159,28 @@ TEST(Roofline, MissingRatesAreErrorsOnlyWhereNeeded) {
   EXPECT_TRUE(time_of(some, round_machine(), {.precision = Precision::Bf16}).has_value());
 }
 
+TEST(Roofline, AWarmCacheSavesWhatFitsOnChip) {
+  arch::Machine machine = round_machine();
+  const Work work{.traffic = {100}, .rewritten = {30}};
+  const Policy warm{.warm_cache = true};
+  EXPECT_EQ(time_of(work, machine, warm).error().front().kind, DiagnosticKind::MissingCapacity);
+  machine.last_level_cache = Bytes{10};
+  machine.l1_shared = machine.register_file = machine.tensor_memory = Bytes{3};
+  machine.other_on_chip = Bytes{1};  // 20 in all
+  EXPECT_EQ(time_of(work, machine, {})->traffic.value, 100);
+  EXPECT_EQ(time_of(work, machine, warm)->traffic.value, 100 - 20 - 20);
+  EXPECT_EQ(time_of({.traffic = {100}, .rewritten = {5}}, machine, warm)->traffic.value,
+            100 - 20 - 5);
+  EXPECT_EQ(time_of({.traffic = {15}}, machine, warm)->traffic.value, 0);
+  // An operator reads what others left, and its results may be written while others run.
+  const std::vector<Work> operators = {{.traffic = {90}}, {.traffic = {70}}};
+  const auto both = bounds(operators, {.traffic = {60}}, machine, warm);
+  ASSERT_TRUE(both.has_value());
+  EXPECT_EQ(both->fused.time.traffic.value, 40);
+  EXPECT_EQ(both->unfused.time.traffic.value, 90 + 70 - 4 * 20);
+  EXPECT_EQ(both->fused.assumptions.at(2), "warm-cache");
+}
+
 TEST(Roofline, RidgePoint) {
   // 1 TMAC/s = 2 Tflop/s against 1 TB/s.
   EXPECT_DOUBLE_EQ(ridge_point({1e12}, {1e12}).value, 2);

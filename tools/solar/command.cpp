@@ -187,11 +187,14 @@ void add_rate_options(CLI::App& command, SourceOptions& options) {
                      fmt::format("number format of all MACs: {} (default: as-written)",
                                  fmt::join(roofline::precision_names(), ", ")));
   command.add_option("--storage", options.storage,
-                     "element type in DRAM; today only as-written (default)");
+                     "how floating-point tensors are kept in DRAM: bf16, fp8, nvfp4, ..., or "
+                     "params=int4,state=fp8,activations=bf16 (default: as-written)");
+  command.add_option("--sparsity", options.sparsity,
+                     "none (default), or 2:4: half of each multiplied weight is zero");
   command.add_option("--params", options.params,
                      "weights; today only runtime (default): they are inputs");
   command.add_option("--cache", options.cache,
-                     "today only cold (default): nothing is on chip at the start");
+                     "cold (default): nothing is on chip at the start; warm: all that fits is");
   command.add_flag("--strict", options.strict,
                    "rates that no device exceeds, instead of the datasheet's");
   command.add_option("--json", options.json, "write the report as JSON to a file, or `-`");
@@ -244,17 +247,21 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
     return usage_error(fmt::format("unknown precision `{}`", options.precision),
                        fmt::format("one of {}", fmt::join(roofline::precision_names(), ", ")));
   }
-  if (options.storage != "as-written") {
-    return usage_error(fmt::format("`--storage {}` is not supported yet", options.storage),
-                       "only as-written is");
+  const auto storage = einsum::storage_policy_named(options.storage);
+  if (!storage) {
+    return usage_error(fmt::format("unknown storage `{}`", options.storage),
+                       fmt::format("one of {}, or a list of params=, state=, activations=",
+                                   fmt::join(einsum::storage_names(), ", ")));
+  }
+  if (options.sparsity != "none" && options.sparsity != "2:4") {
+    return usage_error(fmt::format("unknown sparsity `{}`", options.sparsity), "none or 2:4");
   }
   if (options.params != "runtime") {
     return usage_error(fmt::format("`--params {}` is not supported yet", options.params),
                        "only runtime is");
   }
-  if (options.cache != "cold") {
-    return usage_error(fmt::format("`--cache {}` is not supported yet", options.cache),
-                       "only cold is");
+  if (options.cache != "cold" && options.cache != "warm") {
+    return usage_error(fmt::format("unknown cache state `{}`", options.cache), "cold or warm");
   }
   if (!analyze.overrides.empty() && analyze.source.ends_with(".alir")) {
     return usage_error("`--set` replaces constants of a Python source, an .alir file has none",
@@ -271,6 +278,9 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   analyze.policy.precision = *precision;
   analyze.policy.strict = options.strict;
   analyze.algebra = !options.no_algebra;
+  analyze.policy.warm_cache = options.cache == "warm";
+  analyze.storage = *storage;
+  analyze.sparse_weights = options.sparsity == "2:4";
   analyze.validate = !options.no_validate;
   analyze.validation.full_bytes = static_cast<int64_t>(options.memory_gib * 0x1p30);
   analyze.validation.limits.memory_bytes = static_cast<int64_t>((options.memory_gib + 2) * 0x1p30);

@@ -76,6 +76,7 @@ struct SourceOptions {
   std::vector<std::string> overrides = {};  // CONSTANT=N
   std::string precision = "as-written";
   std::string storage = "as-written";
+  std::string sparsity = "none";
   std::string params = "runtime";
   std::string cache = "cold";
   bool strict = false;

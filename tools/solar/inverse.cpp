@@ -28,6 +28,10 @@ Result<double> seconds_of(const Target& target) {
 int inverse(SourceOptions& options, const Target& target) {
   const driver::Environment env = environment();
   if (const int wrong = finish(options, env)) return wrong;
+  if (options.cache != "cold") {
+    return usage_error("the hardware needed for a warm cache depends on what the cache holds",
+                       "`solar analyze --cache warm --arch A` gives a machine's floor");
+  }
   if (target.time.empty() == target.rate.empty()) {
     return usage_error("give either a target time or a rate", "--target 2ms, or --rate 500Hz");
   }
