@@ -128,8 +128,9 @@ struct Bound {
   std::optional<double> operational_intensity = {};
   bool strict = false;
   std::vector<std::string> assumptions = {};
-  std::vector<NodeTime> node_times = {};  // unfused only
-  std::optional<size_t> rewrites = {};    // algebraic: how many, in the report's order, it is of
+  std::vector<NodeTime> node_times = {};      // unfused only
+  std::vector<EdgeSaving> edge_savings = {};  // unfused only, those above 0, largest first
+  std::optional<size_t> rewrites = {};  // algebraic: how many, in the report's order, it is of
 };
 
 /// One step to a cheaper program with the same meaning.
@@ -151,8 +152,6 @@ struct Degenerate {
   std::string tensor;
   std::string what;
   std::string at = {};
-  std::vector<NodeTime> node_times = {};      // unfused only
-  std::vector<EdgeSaving> edge_savings = {};  // unfused only, those above 0, largest first
 };
 
 struct Timings {
