@@ -67,7 +67,7 @@ std::vector<Degenerate> find_degenerate(const ir::VerifiedProgram& program,
   for (size_t i = 0; i < optimised.rewrites.size(); ++i) {
     const Rewrite& rewrite = optimised.rewrites[i];
     if (rewrite.kind != "push-sum" && rewrite.kind != "cancel") continue;
-    if (rewrite.macs_before <= 0 || rewrite.products.empty()) continue;
+    if (rewrite.products.empty()) continue;
     found.push_back({"collapsed-product", rewrite.products.front(),
                      fmt::format("of the product `{}` only the sums `{}` are used",
                                  fmt::join(rewrite.products, "`, `"), rewrite.tensor),

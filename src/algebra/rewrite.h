@@ -22,8 +22,6 @@ struct Rewrite {
   std::string module = {};
   std::string what = {};
   std::vector<std::string> products = {};  // contractions that went into it
-  double macs_before = 0;                  // multiply-accumulates of all that it replaces
-  double macs_after = 0;
 };
 
 /// How a kernel was written out: what was done at full size is done again at small ones, where

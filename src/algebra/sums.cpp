@@ -198,8 +198,6 @@ void reorder_sums(Working& working, Log& log) {
     const auto found = find(working, *expander, *kernel, log, kind);
     if (!found) continue;
     Rewrite& rewrite = log.add(working, root, kind, what_of(working, *kernel, *found, kind));
-    rewrite.macs_before = found->before;
-    rewrite.macs_after = found->after;
     for (const ir::TensorId id : found->expanded.merged) {
       const ir::Kernel* producer = working.kernel(id);
       if (producer != nullptr && cost_of(*expander, *producer) > 0)
