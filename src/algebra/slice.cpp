@@ -38,9 +38,11 @@ std::vector<ir::Statement> statements_of(const Working& working, ir::TensorId ro
 Slice slice_of(const Working& working, ir::TensorId root, const std::vector<ir::TensorId>& merged,
                const std::vector<ir::Statement>& built) {
   Slice slice;
-  slice.before = working.program();
+  const ir::Program& whole = working.program();
+  slice.before.name = whole.name;
+  slice.before.tensors = whole.tensors;
+  slice.before.steps = whole.steps;
   slice.before.statements = statements_of(working, root, merged);
-  slice.before.updates = {};
   slice.before.outputs = {root};
   slice.before.output_names = {"result"};
   slice.after = slice.before;
