@@ -28,7 +28,10 @@ class BruteForcePoints {
                    PortValues port_values)
       : program_(program),
         unrolled_(program, std::move(paths)),
-        port_values_(std::move(port_values)) {}
+        known_(unrolled_.values().size()) {
+    for (auto& [port, elements] : port_values)
+      known_[unrolled_.final_value(port)] = std::move(elements);
+  }
 
   static int64_t evaluate(const ir::Linear& value, const Values& atoms) {
     int64_t sum = value.constant;
@@ -71,14 +74,26 @@ class BruteForcePoints {
           atoms.push_back(instance_->steps[static_cast<size_t>(atom.step)]);
           break;
         case ir::Atom::Kind::DataRead:
-          atoms.push_back(
-              port_values_.at(atom.tensor).at(static_cast<size_t>(flat(atom.tensor, operands))));
+          atoms.push_back(known_[value(atom.tensor)].value().at(
+              static_cast<size_t>(flat(atom.tensor, operands))));
           break;
         default:
           atoms.push_back(0);
       }
     }
     return atoms;
+  }
+
+  // Calls visit(atom) for every data read below `value`.
+  template <class Visit>
+  static void each_data_read(const std::vector<ir::Atom>& table, const ir::Linear& value,
+                             const Visit& visit) {
+    for (const ir::Term& term : value.terms) {
+      const ir::Atom& atom = table[static_cast<size_t>(term.atom)];
+      if (atom.kind == ir::Atom::Kind::DataRead) visit(atom);
+      for (const ir::Linear& operand : atom.operands) each_data_read(table, operand, visit);
+      for (const ir::Guard& guard : atom.conditions) each_data_read(table, guard.value, visit);
+    }
   }
 
   size_t value(ir::TensorId id) const { return instance_->values.at(id); }
@@ -98,6 +113,14 @@ class BruteForcePoints {
   // `ranges`: ragged loops keep to them.
   template <class Visit>
   void each_point(const ir::Kernel& kernel, Visit visit, bool ranges = true) const {
+    std::vector<const ir::Guard*> guards;
+    for (const ir::Guard& guard : kernel.guards) guards.push_back(&guard);
+    each_point(kernel, guards, ranges, visit);
+  }
+
+  template <class Visit>
+  void each_point(const ir::Kernel& kernel, const std::vector<const ir::Guard*>& guards,
+                  bool ranges, Visit visit) const {
     std::vector<int64_t> extents;
     for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
     each(extents, [&](const Values& loops) {
@@ -108,8 +131,8 @@ class BruteForcePoints {
         if (loops[i] < evaluate(ragged->begin, atoms) || loops[i] >= evaluate(ragged->end, atoms))
           return;
       }
-      for (const ir::Guard& guard : kernel.guards) {
-        if (!holds(guard, atoms)) return;
+      for (const ir::Guard* guard : guards) {
+        if (!holds(*guard, atoms)) return;
       }
       visit(atoms);
     });
@@ -149,7 +172,14 @@ class BruteForcePoints {
     if (n.op == Op::Index) return evaluate(kernel.linears[static_cast<size_t>(n.reference)], atoms);
     if (n.op == Op::Cast && ir::is_integer(n.type)) return integer(kernel, n.a, atoms);
     if (n.op == Op::Constant && ir::is_integer(n.type)) return n.integer;
-    return std::nullopt;
+    if (!ir::is_integer(n.type) || n.op < Op::Neg || n.op > Op::Mul) return std::nullopt;
+    const auto a = integer(kernel, n.a, atoms);
+    if (n.op == Op::Neg) return a ? std::optional(-*a) : std::nullopt;
+    const auto b = n.b >= 0 ? integer(kernel, n.b, atoms) : std::nullopt;
+    if (!a || !b) return std::nullopt;
+    if (n.op == Op::Add) return *a + *b;
+    if (n.op == Op::Sub) return *a - *b;
+    return n.op == Op::Mul ? std::optional(*a * *b) : std::nullopt;
   }
 
   // Of a bool node, if indices alone decide it.
@@ -166,6 +196,7 @@ class BruteForcePoints {
       const auto a = truth(kernel, n.a, atoms);
       return a ? std::optional(!*a) : std::nullopt;
     }
+    if (n.op == Op::Constant) return n.integer != 0;
     if (n.op < Op::Less || n.op > Op::NotEqual) return std::nullopt;
     const auto a = integer(kernel, n.a, atoms);
     const auto b = integer(kernel, n.b, atoms);
@@ -184,6 +215,68 @@ class BruteForcePoints {
       default:
         return *a != *b;
     }
+  }
+
+  // A scalar of integers and conditions, where all that it reads is known.
+  std::optional<int64_t> scalar(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
+    if (id < 0) return 0;
+    const Node& n = node(kernel, id);
+    const auto a = scalar(kernel, n.a, atoms);
+    const auto b = scalar(kernel, n.b, atoms);
+    const auto c = scalar(kernel, n.c, atoms);
+    if (!a || !b || !c) return std::nullopt;
+    switch (n.op) {
+      case Op::Constant:
+        return n.integer;
+      case Op::Index:
+        return evaluate(kernel.linears[static_cast<size_t>(n.reference)], atoms);
+      case Op::Load: {
+        const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
+        const auto& elements = known_[value(access.tensor)];
+        if (!elements) return std::nullopt;
+        return elements->at(static_cast<size_t>(element(access.tensor, access.subscripts, atoms)));
+      }
+      case Op::Add:
+        return *a + *b;
+      case Op::FloorDiv:
+        return *b == 0 ? std::nullopt : std::optional(floor_div(*a, *b));
+      case Op::Less:
+        return *a < *b;
+      case Op::Greater:
+        return *a > *b;
+      case Op::Equal:
+        return *a == *b;
+      case Op::Not:
+        return !*a;
+      case Op::And:
+        return *a && *b;
+      case Op::Or:
+        return *a || *b;
+      case Op::Select:
+        return *a ? *b : *c;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  // Indices that a kernel computes of known ones, one by one.
+  void compute_known() {
+    const auto* kernel = instance_->statement == nullptr
+                             ? nullptr
+                             : std::get_if<ir::Kernel>(&instance_->statement->body);
+    if (kernel == nullptr || kernel->reduction != ir::Reduction::None || !kernel->guards.empty())
+      return;
+    std::vector<int64_t> all(
+        static_cast<size_t>(ir::element_count(program_.tensor(kernel->output).shape)));
+    bool complete = !ir::is_float(program_.tensor(kernel->output).type);
+    if (complete) {
+      each_point(*kernel, [&](const Values& atoms) {
+        const auto one = complete ? scalar(*kernel, kernel->value, atoms) : std::nullopt;
+        complete = complete && one;
+        if (one) all[static_cast<size_t>(target(*kernel, atoms))] = *one;
+      });
+    }
+    if (complete) known_[value(kernel->output)] = std::move(all);
   }
 
   // Elements of a concat and of its parts.
@@ -215,8 +308,8 @@ class BruteForcePoints {
 
   const ir::Program& program_;
   Unrolled unrolled_;
-  PortValues port_values_;
   const Instance* instance_ = nullptr;
+  std::vector<std::optional<std::vector<int64_t>>> known_;  // per value: its integers
 };
 
 }  // namespace solar::einsum

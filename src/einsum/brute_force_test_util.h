@@ -14,7 +14,7 @@ class BruteForce : public BruteForceZeros {
       : BruteForceZeros(program, std::move(paths), std::move(port_values)),
         needed_(unrolled_.values().size()),
         useful_points_(unrolled_.statements().size()) {
-    for (const ir::TensorId output : program.outputs) need_all(unrolled_.final_value(output));
+    for (const ir::TensorId output : program.outputs) store(output);
     for (size_t i = unrolled_.instances().size(); i-- > 0;) {
       instance_ = &unrolled_.instances()[i];
       trace(static_cast<int64_t>(i));
@@ -24,6 +24,18 @@ class BruteForce : public BruteForceZeros {
   /// Elements of a port that the outputs need, by row-major index.
   const std::set<int64_t>& needed(ir::TensorId port) const {
     return needed_[unrolled_.final_value(port)];
+  }
+  /// The bytes that are written for the results; two results may share elements.
+  int64_t stored_bytes() const {
+    int64_t bytes = 0;
+    for (const auto& [at, elements] : stored_) {
+      const ir::TensorId id = unrolled_.values()[at];
+      if (is_port(id)) continue;
+      const auto& all = is_in_place(id) ? overwritten_.at(at) : elements;
+      bytes += static_cast<int64_t>(all.size()) *
+               std::max(ir::storage_bits(program_.tensor(id).type) / 8, 1);
+    }
+    return bytes;
   }
   /// Points of a kernel, in all its runs, that contribute to needed elements and are not
   /// structurally zero.
@@ -58,18 +70,69 @@ class BruteForce : public BruteForceZeros {
     if (n.op == Op::Load) {
       const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
       need(access.tensor, element(access.tensor, access.subscripts, atoms));
-      for (const ir::Linear& subscript : access.subscripts) {
-        for (const ir::Term& term : subscript.terms) {
-          const ir::Atom& atom = kernel.atoms[static_cast<size_t>(term.atom)];
-          if (atom.kind == ir::Atom::Kind::DataRead)
-            need(atom.tensor, element(atom.tensor, atom.operands, atoms));
-        }
-      }
+      for (const ir::Linear& subscript : access.subscripts) need_data(kernel, subscript, atoms);
     }
+    if (n.op == Op::Index)
+      need_data(kernel, kernel.linears[static_cast<size_t>(n.reference)], atoms);
     read(kernel, n.a, atoms);
     const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
     if (!condition || *condition) read(kernel, n.b, atoms);
     if (!condition || !*condition) read(kernel, n.c, atoms);
+  }
+
+  // What an element of a view or of a stack is an element of.
+  std::pair<size_t, int64_t> origin(size_t at, int64_t element) {
+    for (const Instance& instance : unrolled_.instances()) {
+      const auto* view = instance.statement == nullptr
+                             ? nullptr
+                             : std::get_if<ir::View>(&instance.statement->body);
+      const bool stack = !instance.parts.empty() && instance.stacked == at;
+      if (!stack && (view == nullptr || instance.values.at(view->output) != at)) continue;
+      instance_ = &instance;
+      std::pair<size_t, int64_t> found;
+      each_stacked([&](size_t part, int64_t from, int64_t to) {
+        if (to == element) found = {part, from};
+      });
+      if (view != nullptr) {
+        each(program_.tensor(view->output).shape, [&](const Values& to) {
+          if (flat(view->output, to) != element) return;
+          const Values atoms = complete(view->atoms, to);
+          found = {value(view->input), this->element(view->input, view->subscripts, atoms)};
+        });
+      }
+      return origin(found.first, found.second);
+    }
+    return {at, element};
+  }
+
+  void need_data(const ir::Kernel& kernel, const ir::Linear& value, const Values& atoms) {
+    each_data_read(kernel.atoms, value, [&](const ir::Atom& atom) {
+      need(atom.tensor, element(atom.tensor, atom.operands, atoms));
+    });
+  }
+
+  bool is_port(ir::TensorId id) const {
+    return std::find(program_.ports.begin(), program_.ports.end(), id) != program_.ports.end();
+  }
+
+  // A scatter into the memory of a port.
+  bool is_in_place(ir::TensorId id) const {
+    for (const ir::Statement& statement : program_.statements) {
+      const auto* scatter = std::get_if<ir::Scatter>(&statement.body);
+      if (scatter != nullptr && scatter->nest.output == id)
+        return scatter->donated && is_port(*scatter->base);
+    }
+    return false;
+  }
+
+  // Of a scatter into a port's memory only what it writes is needed; else all of an output.
+  void store(ir::TensorId output) {
+    const size_t result = unrolled_.final_value(output);
+    for (int64_t i = 0; i < ir::element_count(program_.tensor(output).shape); ++i) {
+      const auto [at, element] = origin(result, i);
+      stored_[at].insert(element);
+      if (!is_in_place(unrolled_.values()[at])) needed_[result].insert(i);
+    }
   }
 
   void trace(int64_t run) {
@@ -131,7 +194,12 @@ class BruteForce : public BruteForceZeros {
     each_point(nest, [&](const Values& atoms) {
       const int64_t at = element(nest.output, scatter.subscripts, atoms);
       reached.insert(at);
-      if (!is_needed(nest.output, at)) return;
+      const auto wanted = stored_.find(value(nest.output));
+      const bool in_place =
+          is_in_place(nest.output) && wanted != stored_.end() && wanted->second.contains(at);
+      if (!is_needed(nest.output, at) && !in_place) return;
+      if (in_place) overwritten_[value(nest.output)].insert(at);
+      if (in_place && !sets) need(*scatter.base, at);
       if (skips_zeros && surely_zero(nest, nest.value, atoms)) return;
       note_point(run, atoms);
       read(nest, nest.value, atoms);
@@ -143,7 +211,7 @@ class BruteForce : public BruteForceZeros {
     }
   }
 
-  // The index tensors that the atoms read at one point. Programs here use all of their atoms.
+  // The index tensors that the atoms read at one point. Scatters here use all of their atoms.
   void need_data(const std::vector<ir::Atom>& table, const Values& atoms) {
     for (const ir::Atom& atom : table) {
       if (atom.kind != ir::Atom::Kind::DataRead) continue;
@@ -156,50 +224,95 @@ class BruteForce : public BruteForceZeros {
     useful_points_[unrolled_.number_of(instance_->statement)].push_back(std::move(atoms));
   }
 
+  bool is_needed(const ir::Kernel& kernel, const Values& atoms) const {
+    const int64_t at = target(kernel, atoms);
+    return is_needed(kernel.output, at) ||
+           (kernel.second_output && is_needed(*kernel.second_output, at));
+  }
+
+  bool uses_previous(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
+    if (id < 0) return false;
+    const Node& n = node(kernel, id);
+    if (n.op == Op::Prev || uses_previous(kernel, n.a, atoms)) return true;
+    const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
+    return ((!condition || *condition) && uses_previous(kernel, n.b, atoms)) ||
+           ((!condition || !*condition) && uses_previous(kernel, n.c, atoms));
+  }
+
+  // A needed step of an ordered loop needs the one before.
+  void need_previous(const ir::Kernel& kernel) {
+    for (size_t loop = 0; loop < kernel.loops.size(); ++loop) {
+      const ir::Loop& ordered = kernel.loops[loop];
+      if (ordered.order == ir::Loop::Order::Any) continue;
+      const int64_t back = ordered.order == ir::Loop::Order::Ascending ? -1 : 1;
+      for (int64_t step = 0; step < ordered.extent; ++step) {
+        each_point(kernel, [&](const Values& atoms) {
+          Values before = atoms;
+          before[loop] += back;
+          if (before[loop] < 0 || before[loop] >= ordered.extent) return;
+          if (is_needed(kernel, atoms) && uses_previous(kernel, kernel.value, atoms))
+            need(kernel.output, target(kernel, before));
+        });
+      }
+    }
+  }
+
+  // Where the guards hold that do not depend on data, which are read there.
+  void need_guards(const ir::Kernel& kernel) {
+    std::vector<const ir::Guard*> index_guards, data_guards;
+    for (const ir::Guard& guard : kernel.guards) {
+      bool data = false;
+      each_data_read(kernel.atoms, guard.value, [&](const ir::Atom&) { data = true; });
+      (data ? data_guards : index_guards).push_back(&guard);
+    }
+    if (data_guards.empty()) return;
+    each_point(kernel, index_guards, true, [&](const Values& atoms) {
+      if (!is_needed(kernel, atoms)) return;
+      for (const ir::Guard* guard : data_guards) need_data(kernel, guard->value, atoms);
+    });
+  }
+
   void trace(int64_t run, const ir::Kernel& kernel) {
     const bool skips_zeros =
         kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
-    const auto needs_range = [&](const Values& atoms, const ir::Linear& bound) {
-      for (const ir::Term& term : bound.terms) {
-        const ir::Atom& atom = kernel.atoms[static_cast<size_t>(term.atom)];
-        if (atom.kind == ir::Atom::Kind::DataRead)
-          need(atom.tensor, element(atom.tensor, atom.operands, atoms));
-      }
-    };
+    need_previous(kernel);
+    need_guards(kernel);
     each_point(
         kernel,
         [&](const Values& atoms) {
           for (const ir::Loop& loop : kernel.loops) {
-            if (!loop.ragged || !is_needed(kernel.output, target(kernel, atoms))) continue;
-            needs_range(atoms, loop.ragged->begin);
-            needs_range(atoms, loop.ragged->end);
+            if (!loop.ragged || !is_needed(kernel, atoms)) continue;
+            need_data(kernel, loop.ragged->begin, atoms);
+            need_data(kernel, loop.ragged->end, atoms);
           }
         },
         false);
     std::set<int64_t> reached;
     each_point(kernel, [&](const Values& atoms) {
-      const int64_t at = target(kernel, atoms);
-      reached.insert(at);
-      if (!is_needed(kernel.output, at)) return;
+      reached.insert(target(kernel, atoms));
+      if (!is_needed(kernel, atoms)) return;
       if (skips_zeros && surely_zero(kernel, kernel.value, atoms)) return;
       note_point(run, atoms);
       read(kernel, kernel.value, atoms);
+      read(kernel, kernel.second_value, atoms);
     });
     if (kernel.init < 0 && kernel.otherwise < 0) return;
     // Other loops at 0: only target loops matter here.
     each(program_.tensor(kernel.output).shape, [&](const Values& at) {
       const int64_t to = flat(kernel.output, at);
-      if (!is_needed(kernel.output, to)) return;
       Values loops(kernel.loops.size(), 0);
       for (size_t axis = 0; axis < at.size(); ++axis)
         loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
       const Values atoms = complete(kernel.atoms, loops);
+      if (!is_needed(kernel, atoms)) return;
       if (reached.contains(to) || kernel.otherwise < 0) read(kernel, kernel.init, atoms);
       if (!reached.contains(to)) read(kernel, kernel.otherwise, atoms);
     });
   }
 
   std::vector<std::set<int64_t>> needed_;
+  std::map<size_t, std::set<int64_t>> stored_ = {};       // per value: elements of results
+  std::map<size_t, std::set<int64_t>> overwritten_ = {};  // those in the memory of a port
   // Per statement: values of all atoms, the loops first, and the run.
   std::vector<std::vector<Values>> useful_points_;
 };

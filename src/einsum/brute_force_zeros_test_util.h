@@ -19,6 +19,7 @@ class BruteForceZeros : public BruteForcePoints {
         zeros_(unrolled_.values().size()) {
     for (const Instance& instance : unrolled_.instances()) {
       instance_ = &instance;
+      compute_known();
       mark_zeros();
       mark_made_of_inputs();
     }
@@ -40,10 +41,35 @@ class BruteForceZeros : public BruteForcePoints {
       case Op::Mul:
         return surely_zero(kernel, n.a, atoms) || surely_zero(kernel, n.b, atoms);
       case Op::Neg:
+      case Op::Abs:
+      case Op::Sign:
+      case Op::Expm1:
+      case Op::Log1p:
+      case Op::Sqrt:
+      case Op::Sin:
+      case Op::Tan:
+      case Op::Tanh:
+      case Op::Sinh:
+      case Op::Asin:
+      case Op::Atan:
+      case Op::Erf:
+      case Op::Floor:
+      case Op::Ceil:
+      case Op::Round:
+      case Op::Trunc:
       case Op::Cast:
       case Op::Div:
-      case Op::Tanh:
         return surely_zero(kernel, n.a, atoms);
+      case Op::Less:
+      case Op::LessEqual:
+      case Op::Greater:
+      case Op::GreaterEqual:
+      case Op::Equal:
+      case Op::NotEqual:
+      case Op::And:
+      case Op::Or:
+      case Op::Not:
+        return truth(kernel, id, atoms) == false;
       case Op::Max:
       case Op::Min:
         return (constant_zero(kernel, n.b) && surely_zero(kernel, n.a, atoms)) ||
