@@ -26,9 +26,7 @@ class BruteForcePoints {
 
   BruteForcePoints(const ir::Program& program, std::vector<exec::ControlPath> paths,
                    PortValues port_values)
-      : program_(program),
-        unrolled_(program, std::move(paths)),
-        known_(unrolled_.values().size()) {
+      : program_(program), unrolled_(program, std::move(paths)), known_(unrolled_.values().size()) {
     for (auto& [port, elements] : port_values)
       known_[unrolled_.final_value(port)] = std::move(elements);
   }

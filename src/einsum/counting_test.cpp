@@ -77,6 +77,21 @@ TEST(Counting, PlainProductsIgnoreInequalitiesAndKeepPeriods) {
   EXPECT_EQ(transposed.nodes.at(0).formula, std::nullopt);
 }
 
+TEST(Counting, AScanNeedsTheStepBeforeWhicheverWayASelectGoes) {
+  const auto program = [](const std::string& value) {
+    return "program t(input x: f32[7]) -> (y) {\n  kernel s: f32[7] { for seq t:7   s[t] = " +
+           value + "   init 0 }\n  slice y = s[3:4]\n}\n";
+  };
+  const Graph sure = lift_text(program("select(prev > 1, x[t], prev + x[t])"));
+  EXPECT_EQ(read_bytes(sure, 0), 4 * 4);
+  EXPECT_TRUE(sure.exact);
+  const Graph both = lift_text(program("select(x[t] > 1, prev, prev + x[t])"));
+  EXPECT_EQ(read_bytes(both, 0), 4 * 4);
+  const Graph open = lift_text(program("select(x[t] > 1, x[t], prev)"));
+  EXPECT_EQ(read_bytes(open, 0), 4);  // at least
+  EXPECT_FALSE(open.exact);
+}
+
 TEST(Counting, LargeTrianglesAndWindowsAreQuick) {
   const Graph graph = lift_text(R"(
 program t(input q: f32[H, S, D], input k: f32[H, S, D]) -> (s) {

@@ -42,10 +42,13 @@ std::pair<std::string, std::string> domain_text(const RandomAccess& random) {
   for (const AccessGuard& guard : random.guards) {
     const std::string value = isl_text(guard.value);
     const bool zero = guard.kind == AccessGuard::Kind::Zero;
-    if (guard.kind == AccessGuard::Kind::NonNegative) conditions.push_back(value + " >= 0");
-    else conditions.push_back(fmt::format("{} {} 0", value, zero ? "=" : "!="));
+    if (guard.kind == AccessGuard::Kind::NonNegative)
+      conditions.push_back(value + " >= 0");
+    else
+      conditions.push_back(fmt::format("{} {} 0", value, zero ? "=" : "!="));
   }
-  return {fmt::format("[{}]", fmt::join(loops, ", ")), fmt::format("{}", fmt::join(conditions, " and "))};
+  return {fmt::format("[{}]", fmt::join(loops, ", ")),
+          fmt::format("{}", fmt::join(conditions, " and "))};
 }
 
 /// -1: it takes isl too long. Then what it returns is wrong, not null.
@@ -83,14 +86,19 @@ TEST(Isl, CountsOfLargerNestsAgree) {
       std::vector<std::string> subscripts;
       for (const AccessExpr& one : read) subscripts.push_back(isl_text(one));
       isl_map* const access = isl_map_read_from_str(
-          context, fmt::format("{{ {} -> [{}] : {} }}", loops, fmt::join(subscripts, ", "), where).c_str());
+          context,
+          fmt::format("{{ {} -> [{}] : {} }}", loops, fmt::join(subscripts, ", "), where).c_str());
       isl_set* const range = isl_map_range(access);
       touched = touched == nullptr ? range : isl_set_union(touched, range);
     }
     const int64_t points = count(domain, context);
     const int64_t elements = count(touched, context);
-    if (points >= 0) { EXPECT_EQ(read_bytes(graph, 1), 4 * points) << text; }
-    if (elements >= 0) { EXPECT_EQ(read_bytes(graph, 0), 4 * elements) << text; }
+    if (points >= 0) {
+      EXPECT_EQ(read_bytes(graph, 1), 4 * points) << text;
+    }
+    if (elements >= 0) {
+      EXPECT_EQ(read_bytes(graph, 0), 4 * elements) << text;
+    }
     counted_domains += points >= 0;
     counted_images += elements >= 0;
     points_of_all += std::max<int64_t>(points, 0);

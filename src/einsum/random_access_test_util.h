@@ -75,7 +75,9 @@ struct AccessGuard {
     return kind == Kind::NonNegative ? at >= 0 : (at == 0) == (kind == Kind::Zero);
   }
   std::string text() const {
-    const char* const relation = kind == Kind::NonNegative ? ">=" : kind == Kind::Zero ? "==" : "!=";
+    const char* const relation = kind == Kind::NonNegative ? ">="
+                                 : kind == Kind::Zero      ? "=="
+                                                           : "!=";
     return fmt::format("{} {} 0", value.text(), relation);
   }
 };
@@ -108,8 +110,8 @@ class RandomAccess {
   }
 
   std::vector<int64_t> extents = {};
-  std::vector<int64_t> shape = {};                   // of x
-  std::vector<std::vector<AccessExpr>> reads = {};   // per read: its subscripts
+  std::vector<int64_t> shape = {};                  // of x
+  std::vector<std::vector<AccessExpr>> reads = {};  // per read: its subscripts
   std::vector<AccessGuard> guards = {};
   size_t targets = 0;  // the first loops are the output's
 
@@ -130,7 +132,8 @@ class RandomAccess {
     const std::vector<int64_t> output(extents.begin(),
                                       extents.begin() + static_cast<int64_t>(targets));
     return fmt::format(
-        "program t(input x: f32[{}], input w: f32[{}]) -> (y) {{\n  kernel y: f32[{}] {{ for {} {}{}"
+        "program t(input x: f32[{}], input w: f32[{}]) -> (y) {{\n  kernel y: f32[{}] {{ for {} "
+        "{}{}"
         "\n    y[{}] += {} + w[{}] }}\n}}\n",
         fmt::join(shape, ", "), fmt::join(extents, ", "), fmt::join(output, ", "),
         fmt::join(loops, ", "), conditions.empty() ? "" : "where ", fmt::join(conditions, ", "),
@@ -175,7 +178,8 @@ class RandomAccess {
 
   AccessExpr::Atom derived() {
     using Kind = AccessExpr::Kind;
-    const Kind kinds[] = {Kind::FloorDiv, Kind::FloorDiv, Kind::Mod, Kind::Mod, Kind::Min, Kind::Max};
+    const Kind kinds[] = {Kind::FloorDiv, Kind::FloorDiv, Kind::Mod,
+                          Kind::Mod,      Kind::Min,      Kind::Max};
     const Kind kind = kinds[pick(0, 5)];
     const bool limit = kind == Kind::Min || kind == Kind::Max;
     return {kind, chance(70) ? 1 : pick(1, 4), 0, {sum(2, 3)}, limit ? pick(0, 9) : pick(2, 5)};
@@ -219,8 +223,8 @@ class RandomAccess {
     guards = kept;
     const int64_t shift = chance(70) ? -low : -low - pick(0, 2);
     const int64_t reached = high + shift + 1;
-    const int64_t extent =
-        chance(60) ? reached + pick(0, 2) : pick(1, static_cast<int>(std::max<int64_t>(reached, 1)));
+    const int64_t extent = chance(60) ? reached + pick(0, 2)
+                                      : pick(1, static_cast<int>(std::max<int64_t>(reached, 1)));
     const bool inside = plain && low + shift >= 0 && reached <= extent;
     for (size_t i = 0; i < reads.size(); ++i) {
       each[i].constant += shift;
@@ -245,13 +249,16 @@ class RandomAccess {
     AccessExpr value = sum(3, 3);
     const int kind = pick(0, 9);
     if (kind < 6 || !limits_.derived)
-      return {kind == 0 ? AccessGuard::Kind::NonZero
+      return {kind == 0   ? AccessGuard::Kind::NonZero
               : kind == 1 ? AccessGuard::Kind::Zero
                           : AccessGuard::Kind::NonNegative,
               std::move(value)};
     AccessExpr outer;
-    outer.atoms.push_back(
-        {kind == 6 ? AccessExpr::Kind::FloorDiv : AccessExpr::Kind::Mod, 1, 0, {value}, pick(2, 4)});
+    outer.atoms.push_back({kind == 6 ? AccessExpr::Kind::FloorDiv : AccessExpr::Kind::Mod,
+                           1,
+                           0,
+                           {value},
+                           pick(2, 4)});
     outer.constant = -pick(0, 1);
     if (kind == 6) return {AccessGuard::Kind::NonNegative, std::move(outer)};
     return {chance(80) ? AccessGuard::Kind::Zero : AccessGuard::Kind::NonZero, std::move(outer)};
