@@ -42,6 +42,18 @@ class BruteForce : public BruteForceZeros {
   int64_t useful_points(size_t statement) const {
     return static_cast<int64_t>(useful_points_[statement].size());
   }
+  /// Values of their atoms, the loops first, and the run.
+  const std::vector<std::vector<int64_t>>& points(size_t statement) const {
+    return useful_points_[statement];
+  }
+  bool is_view(ir::TensorId id) const {
+    for (const Instance& instance : unrolled_.instances()) {
+      if (instance.statement == nullptr) continue;
+      const auto* view = std::get_if<ir::View>(&instance.statement->body);
+      if (view != nullptr && view->output == id) return true;
+    }
+    return false;
+  }
   /// How many of them differ in their run or in the loops marked in `used`.
   int64_t useful_points(size_t statement, const std::vector<bool>& used) const {
     std::set<std::vector<int64_t>> projected;

@@ -128,7 +128,7 @@ class BestOrder {
     for (const RegionGroup& group : domain.groups()) {
       LoopMask mask = 0;
       for (const int32_t loop : group.axes) mask |= loop_bit(loop);
-      coupled_.push_back(mask);
+      coupled_.push_back({mask, &group});
     }
   }
 
@@ -162,16 +162,53 @@ class BestOrder {
     return mask;
   }
 
+  struct Coupled {
+    LoopMask loops = 0;
+    const RegionGroup* group = nullptr;
+  };
+
   // Loops that the subset's product still has after summing what nothing else needs.
-  LoopMask kept(uint32_t subset) const {
+  LoopMask kept(uint32_t subset) {
     const auto all = (uint32_t{1} << factors_.size()) - 1;
     const LoopMask inside = loops(subset);
     LoopMask needed = targets_ | loops(all & ~subset);
     // A condition over several loops can be applied once the product has all of them.
-    for (const LoopMask group : coupled_) {
-      if (subset != all && (group & ~inside) != 0) needed |= group;
+    const LoopMask alone = inside & ~needed;
+    for (const Coupled& coupled : coupled_) {
+      if (subset == all || (coupled.loops & ~inside) == 0 || (coupled.loops & alone) == 0) continue;
+      if (!separates(*coupled.group, inside, alone)) needed |= coupled.loops;
     }
     return inside & needed;
+  }
+
+  // Whether a condition on the loops `alone` is one on `inside`, and one on all others.
+  bool separates(const RegionGroup& group, LoopMask inside, LoopMask alone) const {
+    Region all = Region::full(domain_.shape());
+    all.restrict(group.axes, group.set);
+    const Region join = intersect(projected(all, group, inside), projected(all, group, ~alone));
+    return join.exact() && join.count() == all.count();
+  }
+
+  // `all` with any values of the group's loops that are not in `kept`.
+  static Region projected(const Region& all, const RegionGroup& group, LoopMask kept) {
+    std::vector<int32_t> loops;
+    std::vector<int64_t> extents;
+    std::vector<Linear> subscripts;
+    for (const int32_t loop : group.axes) {
+      if (!(kept & loop_bit(loop))) continue;
+      loops.push_back(loop);
+      extents.push_back(all.shape()[static_cast<size_t>(loop)]);
+      subscripts.push_back(single(loop));
+    }
+    const Region some = image(Nest(all.shape()), all, subscripts, extents);
+    Region result = Region::full(all.shape());
+    if (!some.exact()) result.mark_inexact();
+    for (const RegionGroup& part : some.groups()) {
+      std::vector<int32_t> axes;
+      for (const int32_t axis : part.axes) axes.push_back(loops[static_cast<size_t>(axis)]);
+      result.restrict(std::move(axes), part.set);
+    }
+    return result;
   }
 
   std::optional<int64_t> cost(uint32_t left, uint32_t right) {
@@ -188,7 +225,7 @@ class BestOrder {
   const std::vector<Factor>& factors_;
   LoopMask targets_;
   const Region& domain_;
-  std::vector<LoopMask> coupled_ = {};
+  std::vector<Coupled> coupled_ = {};
   std::map<LoopMask, int64_t> counts_ = {};
 };
 
