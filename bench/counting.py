@@ -1,7 +1,7 @@
 """How long counting a node takes: python bench/counting.py [--server BINARY] [--rounds N] [FILE.alir ..]
 
 Lifts calls of prelude functions at the sizes of real models, and the given programs, and prints the median time of a
-node of each, and over all of them. The time is that of everything `lift` does, the whole program's divided by its nodes.
+node of each, and over all of them: everything `lift` does to a program, divided by its nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ CALLS = {
         "x: f32[32, 3, 224, 224], w: f32[64, 3, 7, 7]",
         "conv2d(x, w; SH = 2, SW = 2, PH = 3, PW = 3, DH = 1, DW = 1)",
     ),
-    "conv2d dilated": (f"{IMAGE}, w: f32[64, 64, 3, 3]", "conv2d(x, w; SH = 1, SW = 1, PH = 4, PW = 4, DH = 4, DW = 4)"),
+    "conv2d dilated": (
+        f"{IMAGE}, w: f32[64, 64, 3, 3]",
+        "conv2d(x, w; SH = 1, SW = 1, PH = 4, PW = 4, DH = 4, DW = 4)",
+    ),
     "conv2d depthwise": (
         "x: f32[32, 64, 1, 56, 56], w: f32[64, 1, 1, 3, 3]",
         "grouped_conv2d(x, w; SH = 1, SW = 1, PH = 1, PW = 1, DH = 1, DW = 1)",

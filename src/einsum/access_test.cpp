@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "einsum/brute_force_macs_test_util.h"
 #include "einsum/lift_test_util.h"
 #include "einsum/random_access_test_util.h"
 
@@ -57,6 +58,35 @@ TEST(Access, TwentyThousandEqualEnumeration) {
                            points_of_all, empty, cut);
   EXPECT_LT(empty, kCount / 4);
   EXPECT_GT(cut, kCount / 4);
+}
+
+// Of a product of two reads, the multiply-accumulates.
+TEST(Access, ProductsEqualEnumeration) {
+  constexpr uint32_t kCount = 3000;
+  const char* const replay = std::getenv("SOLAR_SEED");
+  const auto only = replay == nullptr ? 0 : static_cast<uint32_t>(std::atoll(replay));
+  int compared = 0;
+  for (uint32_t seed = replay ? only : 1; seed <= (replay ? only : kCount) && !HasFailure();
+       ++seed) {
+    const RandomAccess random(
+        seed, {.most_points = 300, .most_extent = 8, .least_reads = 2, .derived = false});
+    if (random.reads.size() != 2) continue;
+    const std::string text = fmt::format(" SOLAR_SEED={}\n{}", seed, random.product_text());
+    const auto program = ir::verify_text(random.product_text());
+    ASSERT_TRUE(program) << messages(program.error()) << text;
+    const auto graph = lift(*program);
+    ASSERT_TRUE(graph) << messages(graph.error()) << text;
+    if (graph->nodes.size() != 1 || !graph->nodes[0].is_contraction) continue;
+    const BruteForce truth(**program);
+    const auto& kernel = std::get<ir::Kernel>((*program)->statements[0].body);
+    const auto macs = BruteForceMacs::count(truth, **program, 0, kernel);
+    if (!macs) continue;
+    ++compared;
+    EXPECT_EQ(graph->nodes[0].macs_useful.value, *macs) << text;
+  }
+  if (replay) return;
+  std::cout << compared << " products compared\n";
+  EXPECT_GT(compared, 500);
 }
 
 }  // namespace

@@ -55,6 +55,10 @@ class BruteForceMacs {
   int64_t count() {
     Loops kept(a_.size());
     for (size_t loop = 0; loop < kept.size(); ++loop) {
+      if (!reduced_[loop] || a_[loop] || b_[loop]) continue;
+      for (auto& point : points_) point[loop] = 0;  // only repeats
+    }
+    for (size_t loop = 0; loop < kept.size(); ++loop) {
       kept[loop] = a_[loop] || b_[loop];
       const bool alone = reduced_[loop] && a_[loop] != b_[loop];
       if (!alone || !is_product(a_[loop] ? a_ : b_, loop)) continue;

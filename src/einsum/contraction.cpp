@@ -169,24 +169,44 @@ class BestOrder {
 
   // Loops that the subset's product still has after summing what nothing else needs.
   LoopMask kept(uint32_t subset) {
+    const auto known = kept_.find(subset);
+    if (known != kept_.end()) return known->second;
+    return kept_[subset] = find_kept(subset);
+  }
+
+  LoopMask find_kept(uint32_t subset) const {
     const auto all = (uint32_t{1} << factors_.size()) - 1;
     const LoopMask inside = loops(subset);
     LoopMask needed = targets_ | loops(all & ~subset);
     // A condition over several loops can be applied once the product has all of them.
     const LoopMask alone = inside & ~needed;
     for (const Coupled& coupled : coupled_) {
-      if (subset == all || (coupled.loops & ~inside) == 0 || (coupled.loops & alone) == 0) continue;
-      if (!separates(*coupled.group, inside, alone)) needed |= coupled.loops;
+      const LoopMask outside = coupled.loops & (loops(all) | targets_) & ~inside;
+      if (subset == all || outside == 0 || (coupled.loops & alone) == 0) continue;
+      needed |= inseparable(*coupled.group, inside, alone & coupled.loops);
     }
     return inside & needed;
   }
 
-  // Whether a condition on the loops `alone` is one on `inside`, and one on all others.
-  bool separates(const RegionGroup& group, LoopMask inside, LoopMask alone) const {
-    Region all = Region::full(domain_.shape());
-    all.restrict(group.axes, group.set);
-    const Region join = intersect(projected(all, group, inside), projected(all, group, ~alone));
-    return join.exact() && join.count() == all.count();
+  // Those of `alone`, one after the other, that cannot be summed before a product: the condition on
+  // them is not one on `inside` and one on all others. Loops that no factor depends on only repeat.
+  LoopMask inseparable(const RegionGroup& group, LoopMask inside, LoopMask alone) const {
+    Region points = Region::full(domain_.shape());
+    points.restrict(group.axes, group.set);
+    const auto every = (uint32_t{1} << factors_.size()) - 1;
+    points = projected(points, group, loops(every) | targets_);
+    LoopMask found = 0;
+    for (const int32_t loop : group.axes) {
+      if ((alone & loop_bit(loop)) == 0) continue;
+      Region without = projected(points, group, ~loop_bit(loop));
+      const Region join = intersect(projected(points, group, inside), without);
+      if (join.exact() && points.exact() && join.count() == points.count()) {
+        points = std::move(without);
+      } else {
+        found |= loop_bit(loop);
+      }
+    }
+    return found;
   }
 
   // `all` with any values of the group's loops that are not in `kept`.
@@ -227,6 +247,7 @@ class BestOrder {
   const Region& domain_;
   std::vector<Coupled> coupled_ = {};
   std::map<LoopMask, int64_t> counts_ = {};
+  std::map<uint32_t, LoopMask> kept_ = {};
 };
 
 int width(ir::ElementType type) { return ir::storage_bits(type); }

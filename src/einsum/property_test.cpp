@@ -120,7 +120,8 @@ TEST(Property, CountsAndFootprintsEqualEnumeration) {
   if (range.replay) return;
   EXPECT_GT(checked.programs, 500);
   EXPECT_GT(checked.contractions, 200);
-  std::cout << checked.programs << " programs, " << checked.contractions << " contractions, " << checked.exact_contractions << " compared\n";
+  std::cout << checked.programs << " programs, " << checked.contractions << " contractions, "
+            << checked.exact_contractions << " compared\n";
   EXPECT_GT(checked.exact_contractions, 30);
 }
 

@@ -86,6 +86,7 @@ struct AccessLimits {
   int most_loops = 4;
   int64_t most_points = 1200;
   int64_t most_extent = 16;
+  int least_reads = 1;
   bool derived = true;  // floor divisions, remainders, min and max
 };
 
@@ -102,7 +103,7 @@ class RandomAccess {
       points *= extents.back();
     }
     const int rank = pick(1, 3);
-    const int count = chance(50) ? 1 : pick(2, 3);
+    const int count = std::max(limits.least_reads, chance(50) ? 1 : pick(2, 3));
     reads.resize(static_cast<size_t>(count));
     for (int axis = 0; axis < rank; ++axis) add_axis();
     for (int i = pick(0, 2); i > 0; --i) guards.push_back(guard());
@@ -115,7 +116,11 @@ class RandomAccess {
   std::vector<AccessGuard> guards = {};
   size_t targets = 0;  // the first loops are the output's
 
-  std::string text() const {
+  std::string text() const { return program(" + ", true); }
+  /// The reads multiplied, without `w`.
+  std::string product_text() const { return program(" * ", false); }
+
+  std::string program(const char* operation, bool with_points) const {
     std::vector<std::string> names, loops, all, conditions;
     for (size_t i = 0; i < extents.size(); ++i) {
       names.push_back(std::string(1, "ijkl"[i]));
@@ -126,6 +131,7 @@ class RandomAccess {
       for (const AccessExpr& one : read) subscripts.push_back(one.text());
       all.push_back(fmt::format("x[{}]", fmt::join(subscripts, ", ")));
     }
+    if (with_points) all.push_back(fmt::format("w[{}]", fmt::join(names, ", ")));
     for (const AccessGuard& one : guards) conditions.push_back(one.text());
     const std::vector<std::string> own(names.begin(),
                                        names.begin() + static_cast<int64_t>(targets));
@@ -134,10 +140,10 @@ class RandomAccess {
     return fmt::format(
         "program t(input x: f32[{}], input w: f32[{}]) -> (y) {{\n  kernel y: f32[{}] {{ for {} "
         "{}{}"
-        "\n    y[{}] += {} + w[{}] }}\n}}\n",
+        "\n    y[{}] += {} }}\n}}\n",
         fmt::join(shape, ", "), fmt::join(extents, ", "), fmt::join(output, ", "),
         fmt::join(loops, ", "), conditions.empty() ? "" : "where ", fmt::join(conditions, ", "),
-        fmt::join(own, ", "), fmt::join(all, " + "), fmt::join(names, ", "));
+        fmt::join(own, ", "), fmt::join(all, operation));
   }
 
   /// Visits every point where the guards hold.
