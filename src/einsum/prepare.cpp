@@ -32,6 +32,7 @@ class Preparation {
         known_values_(known_values) {
     result_.specials = std::make_unique<SpecialRegions>(program_.tensors.size());
     result_.generated.assign(program_.tensors.size(), false);
+    zero_by_data_.assign(program_.tensors.size(), false);
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
       if (program_.tensors[i].role != ir::Role::Const) continue;
       result_.generated[i] = true;
@@ -270,6 +271,10 @@ class Preparation {
     const Region reached = image(*piece.nest, piece.domain, piece.target,
                                  index_.shape(scatter.nest.output), parts.by_data);
     statement.pieces.push_back(std::move(piece));
+    const bool on_zeros = !scatter.base || is_all_zero(*scatter.base);
+    if (sums && on_zeros &&
+        std::find(parts.by_data.begin(), parts.by_data.end(), true) != parts.by_data.end())
+      zero_by_data_[output] = true;
     if (!scatter.base) {
       if (sums) result_.specials->without(Special::Zero)[output] = reached;
     } else {
@@ -284,11 +289,34 @@ class Preparation {
       const Piece& base = statement.pieces.back();
       const ir::TensorId from = base.uses.back().access.base;
       statement.generated = statement.generated && result_.generated[ir::index(from)];
-      if (sums)
+      if (parts.sets) {
+        for (const Special special : {Special::Zero, Special::MinusInfinity})
+          result_.specials->without(special)[output] = left_of_base(scatter, statement, special);
+      } else if (sums) {
         result_.specials->without(Special::Zero)[output] =
             unite(reached, moved(base, Special::Zero));
+      }
     }
     result_.generated[output] = statement.generated;
+  }
+
+  // The elements that may be something else than `special` once a scatter has overwritten some of
+  // its base.
+  Region left_of_base(const ir::Scatter& scatter, const Statement& statement,
+                      Special special) const {
+    const Piece& piece = statement.pieces.front();
+    const std::vector<int64_t>& shape = index_.shape(scatter.nest.output);
+    const std::vector<bool>& by_data = statement.scatter->by_data;
+    std::vector<Constraint> other = piece.guards;
+    const auto required = statement.reader->required_for_other_than(special, scatter.nest.value);
+    other.insert(other.end(), required.begin(), required.end());
+    const Region written =
+        image(*piece.nest, solve(*piece.nest, other), piece.target, shape, by_data);
+    Region kept = moved(statement.pieces.back(), special);
+    const bool placed = std::none_of(by_data.begin(), by_data.end(), [](bool b) { return b; });
+    if (placed && !statement.data_guarded)
+      kept = subtract(kept, image(*piece.nest, piece.domain, piece.target, shape));
+    return unite(written, kept);
   }
 
   std::vector<Linear> base_subscripts(ir::TensorId base, std::vector<Linear> target) const {
@@ -431,6 +459,10 @@ class Preparation {
   void note_masks(const Statement& statement, const Piece& piece) {
     if (statement.generated) return;
     const ir::Kernel& kernel = statement.reader->kernel();
+    const bool zero_by_data = statement.reader->is_zero_by_data(kernel.value, zero_by_data_);
+    if (zero_by_data && kernel.reduction == Reduction::Sum) result_.dense_intermediates = true;
+    if (zero_by_data && kernel.reduction == Reduction::None)
+      zero_by_data_[ir::index(kernel.output)] = true;
     for (const Use& use : piece.uses) {
       const auto id = ir::index(use.access.base);
       if (!result_.generated[id] || index_.is_port(use.access.base) || is_fill(use.access.base))
@@ -442,6 +474,11 @@ class Preparation {
       if (!known || (use.source >= 0 && !is_followed(kernel, use.source, specials.known[id])))
         result_.dense_intermediates = true;
     }
+  }
+
+  bool is_all_zero(ir::TensorId id) const {
+    const ir::TensorId base = whole_read(index_, id).access.base;
+    return result_.specials->without(Special::Zero, base).empty();
   }
 
   bool is_fill(ir::TensorId id) const {
@@ -477,6 +514,11 @@ class Preparation {
   void note_move(Statement& statement) {
     note_generated(statement);
     const auto output = ir::index(statement.outputs[0]);
+    for (const Piece& piece : statement.pieces) {
+      for (const Use& use : piece.uses) {
+        if (zero_by_data_[ir::index(use.access.base)]) zero_by_data_[output] = true;
+      }
+    }
     for (const Special special : {Special::Zero, Special::MinusInfinity, Special::NonZero}) {
       Region without = Region::none(index_.shape(statement.outputs[0]));
       for (const Piece& piece : statement.pieces) without = unite(without, moved(piece, special));
@@ -490,6 +532,7 @@ class Preparation {
   const IndexValueSource& source_;
   const KnownValueSource& known_values_;
   std::set<ir::TensorId> computed_ = {};  // tried, at least
+  std::vector<bool> zero_by_data_ = {};   // per tensor: KernelReader::is_zero_by_data
   std::map<ir::TensorId, IndexValues> values_ = {};
   Prepared result_ = {};
   Diagnostics errors_ = {};
