@@ -9,6 +9,7 @@
 #include <set>
 
 #include "einsum/mask_use.h"
+#include "einsum/moved_values.h"
 #include "einsum/special_values.h"
 
 namespace solar::einsum {
@@ -291,32 +292,14 @@ class Preparation {
       statement.generated = statement.generated && result_.generated[ir::index(from)];
       if (parts.sets) {
         for (const Special special : {Special::Zero, Special::MinusInfinity})
-          result_.specials->without(special)[output] = left_of_base(scatter, statement, special);
+          result_.specials->without(special)[output] =
+              left_of_base(index_, *result_.specials, scatter, statement, special);
       } else if (sums) {
         result_.specials->without(Special::Zero)[output] =
-            unite(reached, moved(base, Special::Zero));
+            unite(reached, moved(index_, *result_.specials, base, Special::Zero));
       }
     }
     result_.generated[output] = statement.generated;
-  }
-
-  // The elements that may be something else than `special` once a scatter has overwritten some of
-  // its base.
-  Region left_of_base(const ir::Scatter& scatter, const Statement& statement,
-                      Special special) const {
-    const Piece& piece = statement.pieces.front();
-    const std::vector<int64_t>& shape = index_.shape(scatter.nest.output);
-    const std::vector<bool>& by_data = statement.scatter->by_data;
-    std::vector<Constraint> other = piece.guards;
-    const auto required = statement.reader->required_for_other_than(special, scatter.nest.value);
-    other.insert(other.end(), required.begin(), required.end());
-    const Region written =
-        image(*piece.nest, solve(*piece.nest, other), piece.target, shape, by_data);
-    Region kept = moved(statement.pieces.back(), special);
-    const bool placed = std::none_of(by_data.begin(), by_data.end(), [](bool b) { return b; });
-    if (placed && !statement.data_guarded)
-      kept = subtract(kept, image(*piece.nest, piece.domain, piece.target, shape));
-    return unite(written, kept);
   }
 
   std::vector<Linear> base_subscripts(ir::TensorId base, std::vector<Linear> target) const {
@@ -496,20 +479,6 @@ class Preparation {
       result_.generated[ir::index(output)] = statement.generated;
   }
 
-  // The elements of the piece's output that may be something else than `special`.
-  Region moved(const Piece& piece, Special special) const {
-    const FoldedAccess& access = piece.uses.back().access;
-    const std::vector<int64_t>& shape = index_.shape(piece.output);
-    const Region& region = result_.specials->without(special, access.base);
-    for (const Linear& subscript : access.subscripts) {
-      // Where a slice starts decides what it sees of the zeros.
-      if (piece.nest->reads_data(subscript) && !region.is_full())
-        return image(*piece.nest, piece.domain, piece.target, shape);
-    }
-    const auto inside = memberships(*piece.nest, access.subscripts, region);
-    return image(*piece.nest, solve(*piece.nest, inside), piece.target, shape);
-  }
-
   // Copies keep what is known.
   void note_move(Statement& statement) {
     note_generated(statement);
@@ -521,7 +490,8 @@ class Preparation {
     }
     for (const Special special : {Special::Zero, Special::MinusInfinity, Special::NonZero}) {
       Region without = Region::none(index_.shape(statement.outputs[0]));
-      for (const Piece& piece : statement.pieces) without = unite(without, moved(piece, special));
+      for (const Piece& piece : statement.pieces)
+        without = unite(without, moved(index_, *result_.specials, piece, special));
       result_.specials->without(special)[output] = std::move(without);
     }
   }
