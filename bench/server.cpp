@@ -1,18 +1,23 @@
-// Runs programs on request, for bench/run.py: it keeps them and their inputs, and times single
-// runs.
+// Runs and counts programs on request, for bench/run.py and bench/counting.py: it keeps them and
+// their inputs, and times single runs.
 //
-//   load NAME FILE.alir INPUTS.npz THREADS EXECUTOR    -> the first run's seconds (with
-//   compilation) run NAME                                           -> seconds save NAME
-//   OUTPUTS.npz                              -> ok
+//   load NAME FILE.alir INPUTS.npz THREADS EXECUTOR   -> the first run, with compilation
+//   run NAME                                          -> a run
+//   save NAME OUTPUTS.npz                             -> a run, with its outputs
+//   count FILE.alir ROUNDS                            -> the median of lifting it, per node
+//
+// Answers are seconds passed and seconds of the processor.
 
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "base/file.h"
+#include "einsum/lift.h"
 #include "exec/executor.h"
 #include "exec/tensor_file.h"
 #include "ir/verify.h"
@@ -77,12 +82,32 @@ Result<Times> save(std::istringstream& words) {
   return times;
 }
 
+Result<Times> count(std::istringstream& words) {
+  std::string file;
+  size_t rounds = 1;
+  words >> file >> rounds;
+  SOLAR_TRY(const std::string text, read_file(file));
+  SOLAR_TRY(const ir::VerifiedProgram program, ir::verify_text(text, {}, file));
+  std::vector<double> passed, processor;
+  for (size_t i = 0; i < rounds; ++i) {
+    const Times begin = {now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID)};
+    SOLAR_TRY(const einsum::Graph graph, einsum::lift(program));
+    const auto nodes = static_cast<double>(std::max<size_t>(graph.nodes.size(), 1));
+    passed.push_back((now(CLOCK_MONOTONIC) - begin.passed) / nodes);
+    processor.push_back((now(CLOCK_PROCESS_CPUTIME_ID) - begin.processor) / nodes);
+  }
+  std::sort(passed.begin(), passed.end());
+  std::sort(processor.begin(), processor.end());
+  return Times{passed[passed.size() / 2], processor[processor.size() / 2]};
+}
+
 Result<Times> answer(const std::string& line) {
   std::istringstream words(line);
   std::string command, name;
   words >> command;
   if (command == "load") return load(words);
   if (command == "save") return save(words);
+  if (command == "count") return count(words);
   words >> name;
   return run(name);
 }

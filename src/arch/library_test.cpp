@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "arch/toml_file.h"
 #include "base/diagnostic_text.h"
 
 namespace solar::arch {
@@ -386,6 +387,17 @@ TEST_F(ArchFiles, ReportsAllProblemsInOrder) {
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return a.span.begin < b.span.begin;
   }));
+}
+
+TEST(Library, KeysOfManyPartsAreRefused) {
+  std::string key = "a";
+  for (int i = 0; i < 30'000; ++i) key += ".a";
+  for (const std::string& text : {"[" + key + "]\n", key + " = 1\n"}) {
+    const auto source = std::make_shared<Source>("deep.toml", text);
+    const auto parsed = parse_toml(source);
+    ASSERT_FALSE(parsed.has_value());
+    EXPECT_EQ(parsed.error().front().kind, DiagnosticKind::ArchFile);
+  }
 }
 
 }  // namespace

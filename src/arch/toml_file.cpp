@@ -106,10 +106,31 @@ class Flattener {
   std::vector<TomlLeaf> leaves_;
 };
 
+// toml++ takes a stack frame or more for each part of a dotted key.
+constexpr int kMostDots = 1000;
+
+/// The first place where a line has more dots than any key needs, or npos. Dots in strings count
+/// too: no value of an architecture has that many.
+size_t deep_key(std::string_view text) {
+  int dots = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') dots = 0;
+    if (text[i] == '.' && ++dots > kMostDots) return i;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::vector<TomlLeaf>> parse_toml(const std::shared_ptr<const Source>& source) {
   Flattener flattener(source);
+  if (const size_t deep = deep_key(source->text); deep != std::string_view::npos) {
+    const auto at = static_cast<int32_t>(deep);
+    return Diagnostic{.kind = DiagnosticKind::ArchFile,
+                      .message = fmt::format("a line with more than {} dots", kMostDots),
+                      .span = {source, at, at + 1},
+                      .hint = "keys have at most two parts: `[on_chip]`, then `l1_shared = ...`"};
+  }
   try {
     flattener.table(toml::parse(std::string_view(source->text)), "");
   } catch (const toml::parse_error& error) {

@@ -15,6 +15,8 @@ namespace {
 
 constexpr int kTries = 2;  // an argmax may stay where it was by chance
 constexpr int kLeastRuns = 1 + kTries;
+constexpr int64_t kElements = 16;      // of a port, that are changed one by one
+constexpr int64_t kMostProbes = 1000;  // runs for that, in all
 
 /// Other values of the same kind: floats keep their sign and size, so that a variance stays one;
 /// integers and truth values, which may be indices, change places.
@@ -32,6 +34,23 @@ exec::TensorData changed(const exec::TensorData& old, std::mt19937_64& random) {
     const double value = old.get(i);
     if (!std::isfinite(value)) continue;
     tensor.set(i, value == 0 ? 0.1 * factor(random) : value * factor(random));
+  }
+  return tensor;
+}
+
+/// The same with one element changed, a float to a far larger or smaller one of its sign.
+exec::TensorData changed_at(const exec::TensorData& old, int64_t element, bool larger) {
+  exec::TensorData tensor = old;
+  if (ir::is_float(tensor.type())) {
+    const double value = old.get(element);
+    tensor.set(element, value == 0 ? (larger ? 8.0 : 0.5) : value * (larger ? 8.0 : 0.125));
+    return tensor;
+  }
+  for (int64_t i = 1; i < old.count(); ++i) {
+    const int64_t other = old.get_integer((element + (larger ? i : old.count() - i)) % old.count());
+    if (other == old.get_integer(element)) continue;
+    tensor.set_integer(element, other);
+    break;
   }
   return tensor;
 }
@@ -60,22 +79,47 @@ class Prober {
     for (int attempt = 0; attempt < kTries; ++attempt) {
       exec::Inputs inputs = inputs_;
       for (const std::string& port : ports) inputs[port] = changed(inputs_.at(port), random_);
-      SOLAR_TRY(const exec::Outputs outputs, executor_->run(program_, inputs, options_.run));
-      size_t at = 0;
-      const auto add = [&](const exec::TensorData& before, const exec::TensorData& after) {
-        moved[at] = moved[at] || !validate::compare(before, after, rounding_).equal;
-        ++at;
-      };
-      for (size_t i = 0; i < base_.outputs.size(); ++i) add(base_.outputs[i], outputs.outputs[i]);
-      for (const auto& [name, state] : base_.states) add(state, outputs.states.at(name));
+      SOLAR_TRY([[maybe_unused]] const Done done, add_moved(inputs, moved));
       if (std::all_of(moved.begin(), moved.end(), [](bool m) { return m; })) break;
     }
     return moved;
   }
 
+  /// Whether each of a few elements of the port moves some result by itself.
+  Result<bool> needs_all_of(const std::string& port) {
+    const exec::TensorData& old = inputs_.at(port);
+    for (int64_t i = 0; i < std::min(kElements, old.count()); ++i) {
+      const int64_t element =
+          old.count() <= kElements
+              ? i
+              : static_cast<int64_t>(random_() % static_cast<uint64_t>(old.count()));
+      std::vector<bool> moved(base_.outputs.size() + base_.states.size(), false);
+      for (const bool larger : {true, false}) {
+        if (std::find(moved.begin(), moved.end(), true) != moved.end()) break;
+        exec::Inputs inputs = inputs_;
+        inputs[port] = changed_at(old, element, larger);
+        SOLAR_TRY([[maybe_unused]] const Done done, add_moved(inputs, moved));
+      }
+      if (std::find(moved.begin(), moved.end(), true) == moved.end()) return false;
+    }
+    return true;
+  }
+
   const exec::Inputs& inputs() const { return inputs_; }
 
  private:
+  Result<Done> add_moved(const exec::Inputs& inputs, std::vector<bool>& moved) {
+    SOLAR_TRY(const exec::Outputs outputs, executor_->run(program_, inputs, options_.run));
+    size_t at = 0;
+    const auto add = [&](const exec::TensorData& before, const exec::TensorData& after) {
+      moved[at] = moved[at] || !validate::compare(before, after, rounding_).equal;
+      ++at;
+    };
+    for (size_t i = 0; i < base_.outputs.size(); ++i) add(base_.outputs[i], outputs.outputs[i]);
+    for (const auto& [name, state] : base_.states) add(state, outputs.states.at(name));
+    return Done{};
+  }
+
   const ir::VerifiedProgram& program_;
   const LivenessOptions& options_;
   std::unique_ptr<exec::Executor> executor_;
@@ -128,6 +172,19 @@ Result<Liveness> find_live(const ir::VerifiedProgram& program, const exec::Named
     SOLAR_TRY(const std::vector<bool> by_this, prober.moved_by({port}));
     const bool live = std::any_of(by_this.begin(), by_this.end(), [](bool m) { return m; });
     (live ? found.live : found.ignored).push_back(port);
+  }
+  // The largest first: they weigh most.
+  std::vector<std::string> largest = found.live;
+  std::stable_sort(largest.begin(), largest.end(), [&](const auto& a, const auto& b) {
+    return prober.inputs().at(a).count() > prober.inputs().at(b).count();
+  });
+  int64_t probes = std::min(runs, kMostProbes);
+  for (const std::string& port : largest) {
+    const int64_t most = 2 * std::min(kElements, prober.inputs().at(port).count());
+    if (probes < most) continue;
+    probes -= most;
+    SOLAR_TRY(const bool needed, prober.needs_all_of(port));
+    if (needed) found.needed.push_back(port);
   }
   found.known = true;
   return found;

@@ -15,6 +15,9 @@ struct Liveness {
   std::vector<std::string> constant_outputs = {};  // no change of the inputs changed them
   std::vector<std::string> ignored = {};           // ports whose change changed no output
   std::vector<std::string> live = {};              // ports whose change did
+  /// Of the live ones those of which every element that was tried matters by itself: whoever
+  /// computes the outputs has to read them. Not so a table of which indices choose rows.
+  std::vector<std::string> needed = {};
 };
 
 struct LivenessOptions {

@@ -17,9 +17,10 @@ bool has(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// The time that moving live inputs and outputs takes at the strict bandwidth, in a steady state of
-/// runs one after the other: what stays on chip need not be read again, and what is written may be
-/// overwritten there (bounds of a warm cache). No algebra and no choice of algorithm avoids it.
+/// The time that moving the inputs that are surely needed and the outputs takes at the strict
+/// bandwidth, in a steady state of runs one after the other: what stays on chip need not be read
+/// again, and what is written may be overwritten there (bounds of a warm cache). No algebra and no
+/// choice of algorithm avoids it.
 void add_impossible(report::Score& out, const einsum::Graph& graph, const ir::Program& program,
                     const arch::Machine& machine, const Liveness& live) {
   if (!live.known) {
@@ -37,7 +38,7 @@ void add_impossible(report::Score& out, const einsum::Graph& graph, const ir::Pr
   int64_t bytes = 0;
   int64_t state = 0;
   for (const einsum::Footprint& read : graph.reads) {
-    if (!has(live.live, program.tensor(read.tensor).name)) continue;
+    if (!has(live.needed, program.tensor(read.tensor).name)) continue;
     bytes = saturating_add(bytes, read.bytes.min.value);
     if (read.role == ir::Role::State) state = saturating_add(state, read.bytes.min.value);
   }
@@ -73,7 +74,8 @@ void add_verdict(report::Score& out) {
   if (out.impossible_s && out.measured_s < *out.impossible_s) {
     out.verdict = "impossible";
     out.verdict_text = fmt::format(
-        "moving the live inputs and the outputs through DRAM alone takes {}, whatever is computed",
+        "moving the needed inputs and the outputs through DRAM alone takes {}, whatever is "
+        "computed",
         time_text(*out.impossible_s));
   } else if (out.measured_s < out.sol_s) {
     out.verdict = "suspicious";

@@ -72,6 +72,7 @@ TEST_F(ScoreTest, WhatMattersIsFoundByRunning) {
   EXPECT_EQ(live->constant_outputs, Names{"flat"});
   EXPECT_EQ(live->live, (Names{"x", "w"}));
   EXPECT_EQ(live->ignored, (Names{"i", "unused"}));
+  EXPECT_EQ(live->needed, (Names{"x", "w"}));
   LivenessOptions few;
   few.points = 1;
   EXPECT_FALSE(find_live(loaded_, few)->known);
@@ -111,6 +112,29 @@ TEST_F(ScoreTest, Verdicts) {
   EXPECT_NE(at.verdict_text.find("degenerate"), std::string::npos);
 }
 
+// The graph reads all of the table, a kernel that gathers three rows of it.
+TEST(Score, ATableOfWhichIndicesChooseIsNotNeeded) {
+  const auto file = ir::parse_text("t.alir", R"(
+program chosen(input i: i64[M], input w: f32[V, N]) -> (y) {
+  dims M = 3, V = 40, N = 5
+  kernel h: f32[M, V] { for m:M, v:V   h[m,v] = f32(i[m] == v) }
+  kernel y: f32[M, N] { for m:M, n:N, v:V   y[m,n] += h[m,v] * w[v,n] }
+})");
+  ASSERT_TRUE(file);
+  Loaded loaded;
+  loaded.program = *ir::verify(*file);
+  for (const ir::TensorId id : (*loaded.program)->ports) {
+    const ir::Tensor& port = (*loaded.program)->tensor(id);
+    auto tensor = exec::TensorData::make(port.type, port.shape);
+    for (int64_t k = 0; k < tensor->count(); ++k) tensor->set(k, static_cast<double>(k + 1));
+    loaded.example["in/" + port.name] = *tensor;
+  }
+  const auto live = find_live(loaded, {});
+  ASSERT_TRUE(live);
+  EXPECT_EQ(live->live, (Names{"i", "w"}));
+  EXPECT_EQ(live->needed, Names{"i"});
+}
+
 TEST_F(ScoreTest, WithoutProofNothingIsImpossible) {
   machine_.tensor_memory.reset();
   EXPECT_EQ(of(1e-12).verdict, "suspicious");
@@ -130,7 +154,7 @@ TEST_F(ScoreTest, WithoutProofNothingIsImpossible) {
 TEST_F(ScoreTest, TheReportSaysIt) {
   const report::Score found = of(1e-12, 1);
   const std::string text = render_text(found);
-  EXPECT_NE(text.find("impossible: moving the live inputs"), std::string::npos) << text;
+  EXPECT_NE(text.find("impossible: moving the needed inputs"), std::string::npos) << text;
   EXPECT_NE(text.find("CONSTANT OUTPUTS: flat"), std::string::npos) << text;
   EXPECT_NE(text.find("IGNORED INPUTS: i, unused"), std::string::npos) << text;
   const auto json = nlohmann::json::parse(render_json(found));

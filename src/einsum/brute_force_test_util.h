@@ -1,55 +1,58 @@
 #pragma once
 // The same counts by going through every point of every run of every statement with sets of
 // elements: slow, and written without anything of the lifter. For programs of a few thousand
-// points; no ordered loops.
+// points.
 
-#include <algorithm>
-#include <optional>
-#include <set>
-#include <vector>
-
-#include "base/checked.h"
-#include "einsum/unrolled_test_util.h"
-#include "ir/core.h"
+#include "einsum/brute_force_zeros_test_util.h"
 
 namespace solar::einsum {
 
-/// The elements of integer ports, for programs that read them in subscripts.
-using PortValues = std::map<ir::TensorId, std::vector<int64_t>>;
-
-class BruteForce {
+class BruteForce : public BruteForceZeros {
  public:
   explicit BruteForce(const ir::Program& program, std::vector<exec::ControlPath> paths = {},
                       PortValues port_values = {})
-      : program_(program),
-        unrolled_(program, std::move(paths)),
-        port_values_(std::move(port_values)),
-        zeros_(unrolled_.values().size()),
+      : BruteForceZeros(program, std::move(paths), std::move(port_values)),
         needed_(unrolled_.values().size()),
         useful_points_(unrolled_.statements().size()) {
-    for (const Instance& instance : unrolled_.instances()) {
-      instance_ = &instance;
-      mark_zeros();
-      mark_made_of_inputs();
-    }
-    for (const ir::TensorId output : program.outputs) need_all(unrolled_.final_value(output));
+    for (const ir::TensorId output : program.outputs) store(output);
     for (size_t i = unrolled_.instances().size(); i-- > 0;) {
       instance_ = &unrolled_.instances()[i];
       trace(static_cast<int64_t>(i));
     }
   }
 
-  const Unrolled& unrolled() const { return unrolled_; }
-  /// Whether a tensor is made without any input, in all runs.
-  bool generated(ir::TensorId id) const { return !made_of_inputs_.contains(id); }
   /// Elements of a port that the outputs need, by row-major index.
   const std::set<int64_t>& needed(ir::TensorId port) const {
     return needed_[unrolled_.final_value(port)];
+  }
+  /// The bytes that are written for the results; two results may share elements.
+  int64_t stored_bytes() const {
+    int64_t bytes = 0;
+    for (const auto& [at, elements] : stored_) {
+      const ir::TensorId id = unrolled_.values()[at];
+      if (is_port(id)) continue;
+      const auto& all = is_in_place(id) ? overwritten_.at(at) : elements;
+      bytes += static_cast<int64_t>(all.size()) *
+               std::max(ir::storage_bits(program_.tensor(id).type) / 8, 1);
+    }
+    return bytes;
   }
   /// Points of a kernel, in all its runs, that contribute to needed elements and are not
   /// structurally zero.
   int64_t useful_points(size_t statement) const {
     return static_cast<int64_t>(useful_points_[statement].size());
+  }
+  /// Values of their atoms, the loops first, and the run.
+  const std::vector<std::vector<int64_t>>& points(size_t statement) const {
+    return useful_points_[statement];
+  }
+  bool is_view(ir::TensorId id) const {
+    for (const Instance& instance : unrolled_.instances()) {
+      if (instance.statement == nullptr) continue;
+      const auto* view = std::get_if<ir::View>(&instance.statement->body);
+      if (view != nullptr && view->output == id) return true;
+    }
+    return false;
   }
   /// How many of them differ in their run or in the loops marked in `used`.
   int64_t useful_points(size_t statement, const std::vector<bool>& used) const {
@@ -63,118 +66,6 @@ class BruteForce {
   }
 
  private:
-  using Values = std::vector<int64_t>;
-  using Node = ir::ScalarNode;
-  using Op = ir::ScalarOp;
-
-  static int64_t evaluate(const ir::Linear& value, const Values& atoms) {
-    int64_t sum = value.constant;
-    for (const ir::Term& term : value.terms)
-      sum += term.coefficient * atoms[static_cast<size_t>(term.atom)];
-    return sum;
-  }
-
-  static bool holds(const ir::Guard& guard, const Values& atoms) {
-    const int64_t value = evaluate(guard.value, atoms);
-    if (guard.kind == ir::Guard::Kind::NonNegative) return value >= 0;
-    return (value == 0) == (guard.kind == ir::Guard::Kind::Zero);
-  }
-
-  Values complete(const std::vector<ir::Atom>& table, Values atoms) const {
-    for (size_t i = atoms.size(); i < table.size(); ++i) {
-      const ir::Atom& atom = table[i];
-      std::vector<int64_t> operands;
-      for (const ir::Linear& operand : atom.operands) operands.push_back(evaluate(operand, atoms));
-      switch (atom.kind) {
-        case ir::Atom::Kind::FloorDiv:
-          atoms.push_back(floor_div(operands[0], atom.divisor));
-          break;
-        case ir::Atom::Kind::Mod:
-          atoms.push_back(floor_mod(operands[0], atom.divisor));
-          break;
-        case ir::Atom::Kind::Min:
-          atoms.push_back(*std::min_element(operands.begin(), operands.end()));
-          break;
-        case ir::Atom::Kind::Max:
-          atoms.push_back(*std::max_element(operands.begin(), operands.end()));
-          break;
-        case ir::Atom::Kind::Select: {
-          bool all = true;
-          for (const ir::Guard& guard : atom.conditions) all = all && holds(guard, atoms);
-          atoms.push_back(operands[all ? 0 : 1]);
-          break;
-        }
-        case ir::Atom::Kind::Step:
-          atoms.push_back(instance_->steps[static_cast<size_t>(atom.step)]);
-          break;
-        case ir::Atom::Kind::DataRead:
-          atoms.push_back(
-              port_values_.at(atom.tensor).at(static_cast<size_t>(flat(atom.tensor, operands))));
-          break;
-        default:
-          atoms.push_back(0);
-      }
-    }
-    return atoms;
-  }
-
-  size_t value(ir::TensorId id) const { return instance_->values.at(id); }
-
-  // Calls visit(indices) for every index of `extents`, row-major.
-  template <class Visit>
-  static void each(const std::vector<int64_t>& extents, Visit visit) {
-    Values at(extents.size(), 0);
-    for (;;) {
-      visit(at);
-      size_t axis = extents.size();
-      while (axis > 0 && ++at[axis - 1] == extents[axis - 1]) at[--axis] = 0;
-      if (axis == 0) return;
-    }
-  }
-
-  // `ranges`: ragged loops keep to them.
-  template <class Visit>
-  void each_point(const ir::Kernel& kernel, Visit visit, bool ranges = true) const {
-    std::vector<int64_t> extents;
-    for (const ir::Loop& loop : kernel.loops) extents.push_back(loop.extent);
-    each(extents, [&](const Values& loops) {
-      const Values atoms = complete(kernel.atoms, loops);
-      for (size_t i = 0; i < loops.size(); ++i) {
-        const auto& ragged = kernel.loops[i].ragged;
-        if (!ragged || !ranges) continue;
-        if (loops[i] < evaluate(ragged->begin, atoms) || loops[i] >= evaluate(ragged->end, atoms))
-          return;
-      }
-      for (const ir::Guard& guard : kernel.guards) {
-        if (!holds(guard, atoms)) return;
-      }
-      visit(atoms);
-    });
-  }
-
-  int64_t flat(ir::TensorId tensor, const std::vector<int64_t>& at) const {
-    int64_t index = 0;
-    const auto& shape = program_.tensor(tensor).shape;
-    for (size_t axis = 0; axis < shape.size(); ++axis) index = index * shape[axis] + at[axis];
-    return index;
-  }
-
-  int64_t element(ir::TensorId tensor, const std::vector<ir::Linear>& subscripts,
-                  const Values& atoms) const {
-    std::vector<int64_t> at;
-    for (const ir::Linear& subscript : subscripts) at.push_back(evaluate(subscript, atoms));
-    return flat(tensor, at);
-  }
-
-  int64_t target(const ir::Kernel& kernel, const Values& atoms) const {
-    std::vector<int64_t> at;
-    for (const int32_t loop : kernel.target_loops) at.push_back(atoms[static_cast<size_t>(loop)]);
-    return flat(kernel.output, at);
-  }
-
-  bool is_zero_element(ir::TensorId tensor, int64_t at) const {
-    return zeros_[value(tensor)].contains(at);
-  }
   bool is_needed(ir::TensorId tensor, int64_t at) const {
     return needed_[value(tensor)].contains(at);
   }
@@ -185,208 +76,75 @@ class BruteForce {
       needed_[value].insert(i);
   }
 
-  static const Node& node(const ir::Kernel& kernel, int32_t id) {
-    return kernel.nodes[static_cast<size_t>(id)];
-  }
-
-  static bool constant_zero(const ir::Kernel& kernel, int32_t id) {
-    const Node& n = node(kernel, id);
-    return n.op == Op::Constant && n.constant == 0 && n.integer == 0;
-  }
-
-  std::optional<int64_t> integer(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
-    const Node& n = node(kernel, id);
-    if (n.op == Op::Index) return evaluate(kernel.linears[static_cast<size_t>(n.reference)], atoms);
-    if (n.op == Op::Cast && ir::is_integer(n.type)) return integer(kernel, n.a, atoms);
-    if (n.op == Op::Constant && ir::is_integer(n.type)) return n.integer;
-    return std::nullopt;
-  }
-
-  // Of a bool node, if indices alone decide it.
-  std::optional<bool> truth(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
-    const Node& n = node(kernel, id);
-    if (n.op == Op::And || n.op == Op::Or) {
-      const auto a = truth(kernel, n.a, atoms);
-      const auto b = truth(kernel, n.b, atoms);
-      const bool decides = n.op == Op::Or;
-      if ((a && *a == decides) || (b && *b == decides)) return decides;
-      return a && b ? std::optional(!decides) : std::nullopt;
-    }
-    if (n.op == Op::Not) {
-      const auto a = truth(kernel, n.a, atoms);
-      return a ? std::optional(!*a) : std::nullopt;
-    }
-    if (n.op < Op::Less || n.op > Op::NotEqual) return std::nullopt;
-    const auto a = integer(kernel, n.a, atoms);
-    const auto b = integer(kernel, n.b, atoms);
-    if (!a || !b) return std::nullopt;
-    switch (n.op) {
-      case Op::Less:
-        return *a < *b;
-      case Op::LessEqual:
-        return *a <= *b;
-      case Op::Greater:
-        return *a > *b;
-      case Op::GreaterEqual:
-        return *a >= *b;
-      case Op::Equal:
-        return *a == *b;
-      default:
-        return *a != *b;
-    }
-  }
-
-  bool surely_zero(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
-    const Node& n = node(kernel, id);
-    switch (n.op) {
-      case Op::Constant:
-        return constant_zero(kernel, id);
-      case Op::Load: {
-        const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
-        return is_zero_element(access.tensor, element(access.tensor, access.subscripts, atoms));
-      }
-      case Op::Mul:
-        return surely_zero(kernel, n.a, atoms) || surely_zero(kernel, n.b, atoms);
-      case Op::Neg:
-      case Op::Cast:
-      case Op::Div:
-      case Op::Tanh:
-        return surely_zero(kernel, n.a, atoms);
-      case Op::Max:
-      case Op::Min:
-        return (constant_zero(kernel, n.b) && surely_zero(kernel, n.a, atoms)) ||
-               (constant_zero(kernel, n.a) && surely_zero(kernel, n.b, atoms));
-      case Op::Select: {
-        const auto condition = truth(kernel, n.a, atoms);
-        if (condition) return surely_zero(kernel, *condition ? n.b : n.c, atoms);
-        return surely_zero(kernel, n.b, atoms) && surely_zero(kernel, n.c, atoms);
-      }
-      default:
-        return false;
-    }
-  }
-
-  std::set<int64_t>& zeros(ir::TensorId id) { return zeros_[value(id)]; }
-
-  // Elements of a stack and of its parts.
-  template <class Visit>
-  void each_stacked(Visit visit) const {
-    if (instance_->parts.empty()) return;
-    const ir::TensorId result = unrolled_.values()[instance_->stacked];
-    const auto count = ir::element_count(program_.tensor(result).shape) /
-                       static_cast<int64_t>(instance_->parts.size());
-    for (size_t part = 0; part < instance_->parts.size(); ++part) {
-      for (int64_t i = 0; i < count; ++i)
-        visit(instance_->parts[part], i, static_cast<int64_t>(part) * count + i);
-    }
-  }
-
-  void mark_made_of_inputs() {
-    if (inputs_.empty()) {
-      for (const ir::TensorId port : program_.ports) {
-        inputs_.insert(unrolled_.final_value(port));
-        made_of_inputs_.insert(port);
-      }
-    }
-    std::vector<size_t> read = instance_->parts;
-    std::vector<size_t> made;
-    if (instance_->statement != nullptr) {
-      for (const ir::TensorId id : ir::inputs_of(*instance_->statement)) read.push_back(value(id));
-      for (const ir::TensorId id : ir::outputs_of(*instance_->statement)) made.push_back(value(id));
-    } else if (!instance_->parts.empty()) {
-      made.push_back(instance_->stacked);
-    }
-    if (std::none_of(read.begin(), read.end(), [&](size_t v) { return inputs_.contains(v); }))
-      return;
-    for (const size_t one : made) {
-      inputs_.insert(one);
-      made_of_inputs_.insert(unrolled_.values()[one]);
-    }
-  }
-
-  void mark_zeros() {
-    if (instance_->statement == nullptr) {
-      each_stacked([&](size_t part, int64_t from, int64_t to) {
-        if (zeros_[part].contains(from)) zeros_[instance_->stacked].insert(to);
-      });
-      return;
-    }
-    const auto& body = instance_->statement->body;
-    if (const auto* view = std::get_if<ir::View>(&body)) {
-      each(program_.tensor(view->output).shape, [&](const Values& at) {
-        const int64_t from = element(view->input, view->subscripts, complete(view->atoms, at));
-        if (is_zero_element(view->input, from)) zeros(view->output).insert(flat(view->output, at));
-      });
-    } else if (const auto* concat = std::get_if<ir::Concat>(&body)) {
-      each_part(*concat, [&](ir::TensorId input, int64_t from, int64_t to) {
-        if (is_zero_element(input, from)) zeros(concat->output).insert(to);
-      });
-    } else if (const auto* scatter = std::get_if<ir::Scatter>(&body)) {
-      mark_zeros(*scatter);
-    } else if (const auto* kernel = std::get_if<ir::Kernel>(&body)) {
-      mark_zeros(*kernel);
-    }
-  }
-
-  void mark_zeros(const ir::Scatter& scatter) {
-    const ir::TensorId output = scatter.nest.output;
-    const bool sets = scatter.nest.reduction == ir::Reduction::None;
-    if (!sets && scatter.nest.reduction != ir::Reduction::Sum) return;
-    for (int64_t i = 0; i < ir::element_count(program_.tensor(output).shape); ++i) {
-      if (!scatter.base || is_zero_element(*scatter.base, i)) zeros(output).insert(i);
-    }
-    each_point(scatter.nest, [&](const Values& atoms) {
-      if ((sets && scatter.base) || !surely_zero(scatter.nest, scatter.nest.value, atoms))
-        zeros(output).erase(element(output, scatter.subscripts, atoms));
-    });
-  }
-
-  void mark_zeros(const ir::Kernel& kernel) {
-    const bool sum = kernel.reduction == ir::Reduction::Sum;
-    if (kernel.reduction != ir::Reduction::None && !sum) return;
-    if (kernel.init >= 0 && !constant_zero(kernel, kernel.init)) return;
-    if (!kernel.guards.empty() && (sum ? kernel.otherwise >= 0 : true)) {
-      if (kernel.otherwise < 0 || !constant_zero(kernel, kernel.otherwise)) return;
-    }
-    auto& zeros = this->zeros(kernel.output);
-    for (int64_t i = 0; i < ir::element_count(program_.tensor(kernel.output).shape); ++i)
-      zeros.insert(i);
-    each_point(kernel, [&](const Values& atoms) {
-      if (!surely_zero(kernel, kernel.value, atoms)) zeros.erase(target(kernel, atoms));
-    });
-  }
-
-  template <class Visit>
-  void each_part(const ir::Concat& concat, Visit visit) const {
-    int64_t offset = 0;
-    for (const ir::TensorId input : concat.inputs) {
-      each(program_.tensor(input).shape, [&](const Values& at) {
-        Values to = at;
-        to[static_cast<size_t>(concat.axis)] += offset;
-        visit(input, flat(input, at), flat(concat.output, to));
-      });
-      offset += program_.tensor(input).shape[static_cast<size_t>(concat.axis)];
-    }
-  }
-
   void read(const ir::Kernel& kernel, int32_t id, const Values& atoms) {
     if (id < 0) return;
     const Node& n = node(kernel, id);
     if (n.op == Op::Load) {
       const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
       need(access.tensor, element(access.tensor, access.subscripts, atoms));
-      for (const ir::Linear& subscript : access.subscripts) {
-        for (const ir::Term& term : subscript.terms) {
-          const ir::Atom& atom = kernel.atoms[static_cast<size_t>(term.atom)];
-          if (atom.kind == ir::Atom::Kind::DataRead)
-            need(atom.tensor, element(atom.tensor, atom.operands, atoms));
-        }
-      }
+      for (const ir::Linear& subscript : access.subscripts) need_data(kernel, subscript, atoms);
     }
+    if (n.op == Op::Index)
+      need_data(kernel, kernel.linears[static_cast<size_t>(n.reference)], atoms);
     read(kernel, n.a, atoms);
     const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
     if (!condition || *condition) read(kernel, n.b, atoms);
     if (!condition || !*condition) read(kernel, n.c, atoms);
+  }
+
+  // What an element of a view or of a stack is an element of.
+  std::pair<size_t, int64_t> origin(size_t at, int64_t element) {
+    for (const Instance& instance : unrolled_.instances()) {
+      const auto* view = instance.statement == nullptr
+                             ? nullptr
+                             : std::get_if<ir::View>(&instance.statement->body);
+      const bool stack = !instance.parts.empty() && instance.stacked == at;
+      if (!stack && (view == nullptr || instance.values.at(view->output) != at)) continue;
+      instance_ = &instance;
+      std::pair<size_t, int64_t> found;
+      each_stacked([&](size_t part, int64_t from, int64_t to) {
+        if (to == element) found = {part, from};
+      });
+      if (view != nullptr) {
+        each(program_.tensor(view->output).shape, [&](const Values& to) {
+          if (flat(view->output, to) != element) return;
+          const Values atoms = complete(view->atoms, to);
+          found = {value(view->input), this->element(view->input, view->subscripts, atoms)};
+        });
+      }
+      return origin(found.first, found.second);
+    }
+    return {at, element};
+  }
+
+  void need_data(const ir::Kernel& kernel, const ir::Linear& value, const Values& atoms) {
+    each_data_read(kernel.atoms, value, [&](const ir::Atom& atom) {
+      need(atom.tensor, element(atom.tensor, atom.operands, atoms));
+    });
+  }
+
+  bool is_port(ir::TensorId id) const {
+    return std::find(program_.ports.begin(), program_.ports.end(), id) != program_.ports.end();
+  }
+
+  // A scatter into the memory of a port.
+  bool is_in_place(ir::TensorId id) const {
+    for (const ir::Statement& statement : program_.statements) {
+      const auto* scatter = std::get_if<ir::Scatter>(&statement.body);
+      if (scatter != nullptr && scatter->nest.output == id)
+        return scatter->donated && is_port(*scatter->base);
+    }
+    return false;
+  }
+
+  // Of a scatter into a port's memory only what it writes is needed; else all of an output.
+  void store(ir::TensorId output) {
+    const size_t result = unrolled_.final_value(output);
+    for (int64_t i = 0; i < ir::element_count(program_.tensor(output).shape); ++i) {
+      const auto [at, element] = origin(result, i);
+      stored_[at].insert(element);
+      if (!is_in_place(unrolled_.values()[at])) needed_[result].insert(i);
+    }
   }
 
   void trace(int64_t run) {
@@ -448,7 +206,12 @@ class BruteForce {
     each_point(nest, [&](const Values& atoms) {
       const int64_t at = element(nest.output, scatter.subscripts, atoms);
       reached.insert(at);
-      if (!is_needed(nest.output, at)) return;
+      const auto wanted = stored_.find(value(nest.output));
+      const bool in_place =
+          is_in_place(nest.output) && wanted != stored_.end() && wanted->second.contains(at);
+      if (!is_needed(nest.output, at) && !in_place) return;
+      if (in_place) overwritten_[value(nest.output)].insert(at);
+      if (in_place && !sets) need(*scatter.base, at);
       if (skips_zeros && surely_zero(nest, nest.value, atoms)) return;
       note_point(run, atoms);
       read(nest, nest.value, atoms);
@@ -460,7 +223,7 @@ class BruteForce {
     }
   }
 
-  // The index tensors that the atoms read at one point. Programs here use all of their atoms.
+  // The index tensors that the atoms read at one point. Scatters here use all of their atoms.
   void need_data(const std::vector<ir::Atom>& table, const Values& atoms) {
     for (const ir::Atom& atom : table) {
       if (atom.kind != ir::Atom::Kind::DataRead) continue;
@@ -473,57 +236,95 @@ class BruteForce {
     useful_points_[unrolled_.number_of(instance_->statement)].push_back(std::move(atoms));
   }
 
+  bool is_needed(const ir::Kernel& kernel, const Values& atoms) const {
+    const int64_t at = target(kernel, atoms);
+    return is_needed(kernel.output, at) ||
+           (kernel.second_output && is_needed(*kernel.second_output, at));
+  }
+
+  bool uses_previous(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
+    if (id < 0) return false;
+    const Node& n = node(kernel, id);
+    if (n.op == Op::Prev || uses_previous(kernel, n.a, atoms)) return true;
+    const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
+    return ((!condition || *condition) && uses_previous(kernel, n.b, atoms)) ||
+           ((!condition || !*condition) && uses_previous(kernel, n.c, atoms));
+  }
+
+  // A needed step of an ordered loop needs the one before.
+  void need_previous(const ir::Kernel& kernel) {
+    for (size_t loop = 0; loop < kernel.loops.size(); ++loop) {
+      const ir::Loop& ordered = kernel.loops[loop];
+      if (ordered.order == ir::Loop::Order::Any) continue;
+      const int64_t back = ordered.order == ir::Loop::Order::Ascending ? -1 : 1;
+      for (int64_t step = 0; step < ordered.extent; ++step) {
+        each_point(kernel, [&](const Values& atoms) {
+          Values before = atoms;
+          before[loop] += back;
+          if (before[loop] < 0 || before[loop] >= ordered.extent) return;
+          if (is_needed(kernel, atoms) && uses_previous(kernel, kernel.value, atoms))
+            need(kernel.output, target(kernel, before));
+        });
+      }
+    }
+  }
+
+  // Where the guards hold that do not depend on data, which are read there.
+  void need_guards(const ir::Kernel& kernel) {
+    std::vector<const ir::Guard*> index_guards, data_guards;
+    for (const ir::Guard& guard : kernel.guards) {
+      bool data = false;
+      each_data_read(kernel.atoms, guard.value, [&](const ir::Atom&) { data = true; });
+      (data ? data_guards : index_guards).push_back(&guard);
+    }
+    if (data_guards.empty()) return;
+    each_point(kernel, index_guards, true, [&](const Values& atoms) {
+      if (!is_needed(kernel, atoms)) return;
+      for (const ir::Guard* guard : data_guards) need_data(kernel, guard->value, atoms);
+    });
+  }
+
   void trace(int64_t run, const ir::Kernel& kernel) {
     const bool skips_zeros =
         kernel.reduction == ir::Reduction::None || kernel.reduction == ir::Reduction::Sum;
-    const auto needs_range = [&](const Values& atoms, const ir::Linear& bound) {
-      for (const ir::Term& term : bound.terms) {
-        const ir::Atom& atom = kernel.atoms[static_cast<size_t>(term.atom)];
-        if (atom.kind == ir::Atom::Kind::DataRead)
-          need(atom.tensor, element(atom.tensor, atom.operands, atoms));
-      }
-    };
+    need_previous(kernel);
+    need_guards(kernel);
     each_point(
         kernel,
         [&](const Values& atoms) {
           for (const ir::Loop& loop : kernel.loops) {
-            if (!loop.ragged || !is_needed(kernel.output, target(kernel, atoms))) continue;
-            needs_range(atoms, loop.ragged->begin);
-            needs_range(atoms, loop.ragged->end);
+            if (!loop.ragged || !is_needed(kernel, atoms)) continue;
+            need_data(kernel, loop.ragged->begin, atoms);
+            need_data(kernel, loop.ragged->end, atoms);
           }
         },
         false);
     std::set<int64_t> reached;
     each_point(kernel, [&](const Values& atoms) {
-      const int64_t at = target(kernel, atoms);
-      reached.insert(at);
-      if (!is_needed(kernel.output, at)) return;
+      reached.insert(target(kernel, atoms));
+      if (!is_needed(kernel, atoms)) return;
       if (skips_zeros && surely_zero(kernel, kernel.value, atoms)) return;
       note_point(run, atoms);
       read(kernel, kernel.value, atoms);
+      read(kernel, kernel.second_value, atoms);
     });
     if (kernel.init < 0 && kernel.otherwise < 0) return;
     // Other loops at 0: only target loops matter here.
     each(program_.tensor(kernel.output).shape, [&](const Values& at) {
       const int64_t to = flat(kernel.output, at);
-      if (!is_needed(kernel.output, to)) return;
       Values loops(kernel.loops.size(), 0);
       for (size_t axis = 0; axis < at.size(); ++axis)
         loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
       const Values atoms = complete(kernel.atoms, loops);
+      if (!is_needed(kernel, atoms)) return;
       if (reached.contains(to) || kernel.otherwise < 0) read(kernel, kernel.init, atoms);
       if (!reached.contains(to)) read(kernel, kernel.otherwise, atoms);
     });
   }
 
-  const ir::Program& program_;
-  Unrolled unrolled_;
-  PortValues port_values_;
-  const Instance* instance_ = nullptr;
-  std::set<size_t> inputs_ = {};  // values made of inputs
-  std::set<ir::TensorId> made_of_inputs_ = {};
-  std::vector<std::set<int64_t>> zeros_;  // per value: elements that surely are zero
   std::vector<std::set<int64_t>> needed_;
+  std::map<size_t, std::set<int64_t>> stored_ = {};       // per value: elements of results
+  std::map<size_t, std::set<int64_t>> overwritten_ = {};  // those in the memory of a port
   // Per statement: values of all atoms, the loops first, and the run.
   std::vector<std::vector<Values>> useful_points_;
 };

@@ -128,7 +128,7 @@ class BestOrder {
     for (const RegionGroup& group : domain.groups()) {
       LoopMask mask = 0;
       for (const int32_t loop : group.axes) mask |= loop_bit(loop);
-      coupled_.push_back(mask);
+      coupled_.push_back({mask, &group});
     }
   }
 
@@ -162,16 +162,73 @@ class BestOrder {
     return mask;
   }
 
+  struct Coupled {
+    LoopMask loops = 0;
+    const RegionGroup* group = nullptr;
+  };
+
   // Loops that the subset's product still has after summing what nothing else needs.
-  LoopMask kept(uint32_t subset) const {
+  LoopMask kept(uint32_t subset) {
+    const auto known = kept_.find(subset);
+    if (known != kept_.end()) return known->second;
+    return kept_[subset] = find_kept(subset);
+  }
+
+  LoopMask find_kept(uint32_t subset) const {
     const auto all = (uint32_t{1} << factors_.size()) - 1;
     const LoopMask inside = loops(subset);
     LoopMask needed = targets_ | loops(all & ~subset);
     // A condition over several loops can be applied once the product has all of them.
-    for (const LoopMask group : coupled_) {
-      if (subset != all && (group & ~inside) != 0) needed |= group;
+    const LoopMask alone = inside & ~needed;
+    for (const Coupled& coupled : coupled_) {
+      const LoopMask outside = coupled.loops & (loops(all) | targets_) & ~inside;
+      if (subset == all || outside == 0 || (coupled.loops & alone) == 0) continue;
+      needed |= inseparable(*coupled.group, inside, alone & coupled.loops);
     }
     return inside & needed;
+  }
+
+  // Those of `alone`, one after the other, that cannot be summed before a product: the condition on
+  // them is not one on `inside` and one on all others. Loops that no factor depends on only repeat.
+  LoopMask inseparable(const RegionGroup& group, LoopMask inside, LoopMask alone) const {
+    Region points = Region::full(domain_.shape());
+    points.restrict(group.axes, group.set);
+    const auto every = (uint32_t{1} << factors_.size()) - 1;
+    points = projected(points, group, loops(every) | targets_);
+    LoopMask found = 0;
+    for (const int32_t loop : group.axes) {
+      if ((alone & loop_bit(loop)) == 0) continue;
+      Region without = projected(points, group, ~loop_bit(loop));
+      const Region join = intersect(projected(points, group, inside), without);
+      if (join.exact() && points.exact() && join.count() == points.count()) {
+        points = std::move(without);
+      } else {
+        found |= loop_bit(loop);
+      }
+    }
+    return found;
+  }
+
+  // `all` with any values of the group's loops that are not in `kept`.
+  static Region projected(const Region& all, const RegionGroup& group, LoopMask kept) {
+    std::vector<int32_t> loops;
+    std::vector<int64_t> extents;
+    std::vector<Linear> subscripts;
+    for (const int32_t loop : group.axes) {
+      if (!(kept & loop_bit(loop))) continue;
+      loops.push_back(loop);
+      extents.push_back(all.shape()[static_cast<size_t>(loop)]);
+      subscripts.push_back(single(loop));
+    }
+    const Region some = image(Nest(all.shape()), all, subscripts, extents);
+    Region result = Region::full(all.shape());
+    if (!some.exact()) result.mark_inexact();
+    for (const RegionGroup& part : some.groups()) {
+      std::vector<int32_t> axes;
+      for (const int32_t axis : part.axes) axes.push_back(loops[static_cast<size_t>(axis)]);
+      result.restrict(std::move(axes), part.set);
+    }
+    return result;
   }
 
   std::optional<int64_t> cost(uint32_t left, uint32_t right) {
@@ -188,8 +245,9 @@ class BestOrder {
   const std::vector<Factor>& factors_;
   LoopMask targets_;
   const Region& domain_;
-  std::vector<LoopMask> coupled_ = {};
+  std::vector<Coupled> coupled_ = {};
   std::map<LoopMask, int64_t> counts_ = {};
+  std::map<uint32_t, LoopMask> kept_ = {};
 };
 
 int width(ir::ElementType type) { return ir::storage_bits(type); }

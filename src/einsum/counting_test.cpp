@@ -77,6 +77,45 @@ TEST(Counting, PlainProductsIgnoreInequalitiesAndKeepPeriods) {
   EXPECT_EQ(transposed.nodes.at(0).formula, std::nullopt);
 }
 
+TEST(Counting, WhatOneFactorAloneDependsOnIsSummedBefore) {
+  // Though what is wanted couples it with a loop of the output.
+  const Graph wanted = lift_text(R"(
+program t(input x: f32[6], input w: f32[4]) -> (y) {
+  kernel t: f32[5, 6] { for i:5, j:6, k:5, l:4 where 0 <= j + k - 1 < 6
+    t[i,j] += x[j + k - 1] * w[l] }
+  kernel y: f32[5] { for i:5   y[i] = t[i,i] }
+})");
+  EXPECT_TRUE(wanted.nodes.at(0).is_contraction);
+  EXPECT_EQ(wanted.totals.macs_useful.value, 0);
+  // Though a loop that no factor depends on couples it.
+  const Graph repeated = lift_text(R"(
+program t(input x: f32[4, 5], input w: f32[4]) -> (y) {
+  kernel y: f32[] { for l:4, i:5, k:9 where k - i == l   y[] += x[l,i] * w[l] }
+})");
+  EXPECT_EQ(repeated.totals.macs_useful.value, 4);
+  // Not where it couples both factors.
+  const Graph coupled = lift_text(R"(
+program t(input x: f32[4, 5], input w: f32[4, 3]) -> (y) {
+  kernel y: f32[] { for l:4, i:5, j:3 where i <= j   y[] += x[l,i] * w[l,j] }
+})");
+  EXPECT_EQ(coupled.totals.macs_useful.value, 4 * 6);
+}
+
+TEST(Counting, AScanNeedsTheStepBeforeWhicheverWayASelectGoes) {
+  const auto program = [](const std::string& value) {
+    return "program t(input x: f32[7]) -> (y) {\n  kernel s: f32[7] { for seq t:7   s[t] = " +
+           value + "   init 0 }\n  slice y = s[3:4]\n}\n";
+  };
+  const Graph sure = lift_text(program("select(prev > 1, x[t], prev + x[t])"));
+  EXPECT_EQ(read_bytes(sure, 0), 4 * 4);
+  EXPECT_TRUE(sure.exact);
+  const Graph both = lift_text(program("select(x[t] > 1, prev, prev + x[t])"));
+  EXPECT_EQ(read_bytes(both, 0), 4 * 4);
+  const Graph open = lift_text(program("select(x[t] > 1, x[t], prev)"));
+  EXPECT_EQ(read_bytes(open, 0), 4);  // at least
+  EXPECT_FALSE(open.exact);
+}
+
 TEST(Counting, LargeTrianglesAndWindowsAreQuick) {
   const Graph graph = lift_text(R"(
 program t(input q: f32[H, S, D], input k: f32[H, S, D]) -> (s) {

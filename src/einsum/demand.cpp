@@ -7,6 +7,26 @@
 
 namespace solar::einsum {
 
+namespace {
+
+// Whether the value needs the previous step's whichever way its selects go.
+bool surely_uses_previous(const ir::Kernel& kernel) {
+  std::vector<bool> uses(kernel.nodes.size(), false);
+  const auto used = [&](int32_t id) { return id >= 0 && uses[static_cast<size_t>(id)]; };
+  for (size_t i = 0; i < kernel.nodes.size(); ++i) {
+    const ir::ScalarNode& node = kernel.nodes[i];
+    uses[i] = node.op == ir::ScalarOp::Prev || used(node.a);
+    if (node.op == ir::ScalarOp::Select) {
+      uses[i] = uses[i] || (used(node.b) && used(node.c));
+    } else {
+      uses[i] = uses[i] || used(node.b) || used(node.c);
+    }
+  }
+  return used(kernel.value);
+}
+
+}  // namespace
+
 Tracer::Tracer(const ProgramIndex& index, const Prepared& prepared, const Grouping& grouping)
     : index_(index), program_(index.program()), prepared_(prepared), grouping_(grouping) {
   const size_t statements = index_.placed().size();
@@ -132,14 +152,11 @@ Region Tracer::close_over_steps(const KernelReader& reader, const Region& wanted
     const auto loop = static_cast<size_t>(kernel.target_loops[axis]);
     const ir::Loop::Order order = kernel.loops[loop].order;
     if (order == ir::Loop::Order::Any) continue;
-    bool chained = !kernel.indexed && kernel.guards.empty();
-    bool uses_previous = false;
-    for (const ir::ScalarNode& node : kernel.nodes) {
-      uses_previous = uses_previous || node.op == ir::ScalarOp::Prev;
-      chained = chained && node.op != ir::ScalarOp::Select;
-    }
+    const bool uses_previous =
+        std::any_of(kernel.nodes.begin(), kernel.nodes.end(),
+                    [](const ir::ScalarNode& node) { return node.op == ir::ScalarOp::Prev; });
     if (!uses_previous) return wanted;
-    if (!chained) {
+    if (kernel.indexed || !kernel.guards.empty() || !surely_uses_previous(kernel)) {
       exact = exact && wanted.is_full();
       return wanted;
     }

@@ -11,7 +11,7 @@ namespace {
 
 // Evaluates a constraint that no loop influences.
 bool always_holds(const Constraint& constraint) {
-  if (constraint.set) return constraint.set->contains(constraint.index.constant);
+  if (constraint.set && constraint.set->contains(constraint.index.constant)) return true;
   return std::any_of(constraint.any_of.begin(), constraint.any_of.end(),
                      [](const Guard& guard) { return Nest::holds(guard, {}); });
 }
@@ -19,7 +19,8 @@ bool always_holds(const Constraint& constraint) {
 // The set of an identity membership whose loops stand in the group's order already.
 SharedRunSet identity_set(const Nest& nest, const std::vector<int32_t>& loops,
                           const std::vector<const Constraint*>& constraints) {
-  if (constraints.size() != 1 || !constraints[0]->set) return nullptr;
+  if (constraints.size() != 1 || !constraints[0]->set || !constraints[0]->any_of.empty())
+    return nullptr;
   const auto strides = strides_of(loops, nest.extents());
   Linear plain;
   for (size_t i = 0; i < loops.size(); ++i) plain = add(plain, scale(single(loops[i]), strides[i]));

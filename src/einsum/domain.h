@@ -10,7 +10,7 @@
 
 namespace solar::einsum {
 
-/// A condition on loop points: one of the guards holds, or, if `set` is given, `index` lies in it.
+/// A condition on loop points: one of the guards holds, or `index` lies in `set`, if that is given.
 struct Constraint {
   LoopMask support = 0;
   std::vector<Guard> any_of = {};

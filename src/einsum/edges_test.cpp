@@ -90,5 +90,19 @@ program scan(input x: f32[T, N]) -> (y) {
             (Edges{"double -> scan: 1; order; 120"}));
 }
 
+TEST(Edges, OperatorsKnowTheirNeighbours) {
+  const Graph graph = lift_text(R"(
+program edges(input x: f32[N]) -> (y) {
+  dims N = 3
+  op "a" { kernel a: f32[N] { for n:N   a[n] = x[n] + 1 } }
+  op "b" { kernel b: f32[N] { for n:N   b[n] = a[n] * 2 } }
+  op "c" { kernel y: f32[N] { for n:N   y[n] = a[n] + b[n] } }
+})");
+  ASSERT_EQ(graph.operators.size(), 3u);
+  EXPECT_EQ(graph.operators[0].consumers, (std::vector<OperatorId>{OperatorId{1}, OperatorId{2}}));
+  EXPECT_EQ(graph.operators[2].producers, (std::vector<OperatorId>{OperatorId{0}, OperatorId{1}}));
+  EXPECT_EQ(graph.operators[0].bytes_out.min.value, 12);
+}
+
 }  // namespace
 }  // namespace solar::einsum

@@ -94,6 +94,10 @@ class KernelReader {
   std::vector<Constraint> required_for_other_than_lowest(int32_t node) const;
   /// Whether the value is surely the lowest finite number of its type.
   bool is_lowest(int32_t node) const;
+  /// Whether the value is mostly zero at places that integers given at run time decide: one_hot, a
+  /// range up to a length. `known`: tensors that are. A comparison of floats, as in relu, is not
+  /// meant: its zeros may be none.
+  bool is_zero_by_data(int32_t node, const std::vector<bool>& known) const;
   /// All reads below `node`, and the index tensors that their subscripts read.
   Uses uses(int32_t node) const;
 
@@ -104,6 +108,7 @@ class KernelReader {
   Conditions load_conditions(Special special, int32_t load) const;
   void zero_conditions(int32_t node, std::vector<Constraint>& all) const;
   Conditions nonzero_conditions(int32_t node) const;
+  bool compares_integers(int32_t node) const;
   void minus_infinity_conditions(int32_t node, std::vector<Constraint>& all,
                                  bool or_lowest = false) const;
   void select_conditions(Special special, const ir::ScalarNode& select,

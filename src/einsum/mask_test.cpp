@@ -44,6 +44,92 @@ TEST(Mask, OneThatSelectsIsFollowed) {
   expect_useful(scores("bool", "true  else false", "select(not m[i,j], s[i,j], 0)"), kPairs * 4);
 }
 
+// What the mask puts in place of a score is a tensor.
+TEST(Mask, WhatItSelectsMayBeATensor) {
+  const auto masked = [](const std::string& hidden, const std::string& mask) {
+    return lift_text(
+        fmt::format("program p(input q: f32[S, D], input k: f32[S, D]) -> (y) {{ "
+                    "dims S = 8, D = 4 "
+                    "kernel z: f32[S, S] {{ for i:S, j:S   z[i,j] = {} }} "
+                    "kernel s: f32[S, S] {{ for i:S, j:S, d:D   s[i,j] += q[i,d] * k[j,d] }} "
+                    "kernel y: f32[S, S] {{ for i:S, j:S   y[i,j] = {} }} }}",
+                    hidden, mask));
+  };
+  expect_useful(masked("0", "select(j <= i, s[i,j], z[i,j])"), kPairs * 4);
+  expect_useful(masked("-inf", "select(j > i, z[i,j], s[i,j])"), kPairs * 4);
+}
+
+// A select is zero where the branch that it takes is, and where both are.
+TEST(Mask, ZerosOfBothBranchesAreFollowed) {
+  const auto product = [](const std::string& selected) {
+    return lift_text(fmt::format(
+        "program p(input x: f32[N, N], input w: f32[N, N], input c: bool[N, N]) -> (y) {{ "
+        "dims N = 16 "
+        "kernel z: f32[N, N] {{ for i:N, j:N   z[i,j] = 0 }} "
+        "kernel half: f32[N, N] {{ for i:N, j:N   half[i,j] = select(j < 8, x[i,j], 0) }} "
+        "kernel s: f32[N, N] {{ for i:N, j:N   s[i,j] = {} }} "
+        "kernel y: f32[N, N] {{ for i:N, j:N, k:N   y[i,j] += s[i,k] * w[k,j] }} }}",
+        selected));
+  };
+  expect_useful(product("select(i < 4, x[i,j], z[i,j])"), 4 * 16 * 16);
+  expect_useful(product("select(i < 4, x[i,j], half[i,j])"), (4 * 16 + 12 * 8) * 16);
+  expect_useful(product("select(i < 4, half[i,j], x[i,j])"), (4 * 8 + 12 * 16) * 16);
+  expect_useful(product("select(c[i,j], half[i,j], z[i,j])"), 16 * 8 * 16);
+  expect_useful(product("select(i < 4, z[i,j], select(i < 8, x[i,j], half[i,j]))"),
+                (4 * 16 + 8 * 8) * 16);
+}
+
+// Zeros and infinities written over a part of a tensor; what they overwrite need not be computed.
+TEST(Mask, ZerosThatAreWrittenAreFollowed) {
+  const auto product = [](const std::string& written) {
+    return lift_text(
+        fmt::format("program p(input x: f32[N, N], input w: f32[N, N], input t: i64[N]) -> (y) {{ "
+                    "dims N = 16 "
+                    "kernel z: f32[N, N] {{ for i:N, j:N   z[i,j] = 0 }} "
+                    "kernel d: f32[N, N] {{ for i:N, j:N   d[i,j] = x[i,j] * 2 }} {} "
+                    "kernel y: f32[N, N] {{ for i:N, j:N, k:N   y[i,j] += s[i,k] * w[k,j] }} }}",
+                    written));
+  };
+  expect_useful(product("scatter s: f32[N, N] { for i:12, j:N   s[i + 4, j] = 0   base d unique }"),
+                4 * 16 * 16);
+  expect_useful(
+      product("scatter s: f32[N, N] { for i:N, j:4   s[i, j] = d[i, j]   base z unique }"),
+      16 * 4 * 16);
+  expect_useful(
+      product("scatter a: f32[N, N] { for i:4, j:N   a[i, j] = d[i, j]   base z unique } "
+              "scatter s: f32[N, N] { for i:4, j:N   s[i + 8, j] = d[i, j]   base a unique }"),
+      8 * 16 * 16);
+  // Which rows are overwritten is known when it runs.
+  const Graph graph =
+      product("scatter s: f32[N, N] { for i:4, j:N   s[t[i], j] = 0   base d unique }");
+  EXPECT_EQ(graph.totals.macs_useful, Macs{16 * 16 * 16});
+}
+
+TEST(Mask, ZerosWhosePlaceDataDecidesAreNamed) {
+  const auto product = [](const std::string& made) {
+    return lift_text(
+        fmt::format("program p(input i: i64[M], input x: f32[M, V], input w: f32[V, N]) -> (y) {{ "
+                    "dims M = 2, V = 8, N = 4 {} "
+                    "kernel y: f32[M, N] {{ for m:M, n:N, v:V   y[m,n] += s[m,v] * w[v,n] }} }}",
+                    made));
+  };
+  const auto named = [&](const std::string& made) {
+    return assumes(product(made), "dense-intermediates");
+  };
+  EXPECT_TRUE(named("kernel s: f32[M, V] { for m:M, v:V   s[m,v] = f32(i[m] == v) }"));
+  EXPECT_TRUE(
+      named("let h = one_hot(i; C = V) "
+            "kernel s: f32[M, V] { for m:M, v:V   s[m,v] = f32(h[m,v]) }"));
+  EXPECT_TRUE(named("kernel s: f32[M, V] { for m:M, v:V   s[m,v] = select(v < i[m], x[m,v], 0) }"));
+  EXPECT_TRUE(
+      named("kernel z: f32[M, V] { for m:M, v:V   z[m,v] = 0 } "
+            "scatter s: f32[M, V] { for m:M   s[m, i[m]] = x[m, 0]   base z unique }"));
+  EXPECT_FALSE(named("kernel s: f32[M, V] { for m:M, v:V   s[m,v] = max(x[m,v], 0) }"));
+  EXPECT_FALSE(
+      named("kernel s: f32[M, V] { for m:M, v:V   s[m,v] = select(x[m,v] > 0, x[m,v], 0) }"));
+  EXPECT_FALSE(named("kernel s: f32[M, V] { for m:M, v:V   s[m,v] = x[m,v] * f32(i[m]) }"));
+}
+
 TEST(Mask, OneThatIsComparedIsFollowed) {
   expect_useful(scores("f32", "0  else 1", "select(m[i,j] == 0, -inf, s[i,j])"), kPairs * 4);
   expect_useful(scores("i64", "0  else 1", "select(m[i,j] != 0, s[i,j], -inf)"), kPairs * 4);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "einsum/mask_use.h"
+#include "einsum/moved_values.h"
 #include "einsum/special_values.h"
 
 namespace solar::einsum {
@@ -32,6 +33,7 @@ class Preparation {
         known_values_(known_values) {
     result_.specials = std::make_unique<SpecialRegions>(program_.tensors.size());
     result_.generated.assign(program_.tensors.size(), false);
+    zero_by_data_.assign(program_.tensors.size(), false);
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
       if (program_.tensors[i].role != ir::Role::Const) continue;
       result_.generated[i] = true;
@@ -270,6 +272,10 @@ class Preparation {
     const Region reached = image(*piece.nest, piece.domain, piece.target,
                                  index_.shape(scatter.nest.output), parts.by_data);
     statement.pieces.push_back(std::move(piece));
+    const bool on_zeros = !scatter.base || is_all_zero(*scatter.base);
+    if (sums && on_zeros &&
+        std::find(parts.by_data.begin(), parts.by_data.end(), true) != parts.by_data.end())
+      zero_by_data_[output] = true;
     if (!scatter.base) {
       if (sums) result_.specials->without(Special::Zero)[output] = reached;
     } else {
@@ -284,9 +290,14 @@ class Preparation {
       const Piece& base = statement.pieces.back();
       const ir::TensorId from = base.uses.back().access.base;
       statement.generated = statement.generated && result_.generated[ir::index(from)];
-      if (sums)
+      if (parts.sets) {
+        for (const Special special : {Special::Zero, Special::MinusInfinity})
+          result_.specials->without(special)[output] =
+              left_of_base(index_, *result_.specials, scatter, statement, special);
+      } else if (sums) {
         result_.specials->without(Special::Zero)[output] =
-            unite(reached, moved(base, Special::Zero));
+            unite(reached, moved(index_, *result_.specials, base, Special::Zero));
+      }
     }
     result_.generated[output] = statement.generated;
   }
@@ -431,6 +442,10 @@ class Preparation {
   void note_masks(const Statement& statement, const Piece& piece) {
     if (statement.generated) return;
     const ir::Kernel& kernel = statement.reader->kernel();
+    const bool zero_by_data = statement.reader->is_zero_by_data(kernel.value, zero_by_data_);
+    if (zero_by_data && kernel.reduction == Reduction::Sum) result_.dense_intermediates = true;
+    if (zero_by_data && kernel.reduction == Reduction::None)
+      zero_by_data_[ir::index(kernel.output)] = true;
     for (const Use& use : piece.uses) {
       const auto id = ir::index(use.access.base);
       if (!result_.generated[id] || index_.is_port(use.access.base) || is_fill(use.access.base))
@@ -442,6 +457,11 @@ class Preparation {
       if (!known || (use.source >= 0 && !is_followed(kernel, use.source, specials.known[id])))
         result_.dense_intermediates = true;
     }
+  }
+
+  bool is_all_zero(ir::TensorId id) const {
+    const ir::TensorId base = whole_read(index_, id).access.base;
+    return result_.specials->without(Special::Zero, base).empty();
   }
 
   bool is_fill(ir::TensorId id) const {
@@ -459,27 +479,19 @@ class Preparation {
       result_.generated[ir::index(output)] = statement.generated;
   }
 
-  // The elements of the piece's output that may be something else than `special`.
-  Region moved(const Piece& piece, Special special) const {
-    const FoldedAccess& access = piece.uses.back().access;
-    const std::vector<int64_t>& shape = index_.shape(piece.output);
-    const Region& region = result_.specials->without(special, access.base);
-    for (const Linear& subscript : access.subscripts) {
-      // Where a slice starts decides what it sees of the zeros.
-      if (piece.nest->reads_data(subscript) && !region.is_full())
-        return image(*piece.nest, piece.domain, piece.target, shape);
-    }
-    const auto inside = memberships(*piece.nest, access.subscripts, region);
-    return image(*piece.nest, solve(*piece.nest, inside), piece.target, shape);
-  }
-
   // Copies keep what is known.
   void note_move(Statement& statement) {
     note_generated(statement);
     const auto output = ir::index(statement.outputs[0]);
+    for (const Piece& piece : statement.pieces) {
+      for (const Use& use : piece.uses) {
+        if (zero_by_data_[ir::index(use.access.base)]) zero_by_data_[output] = true;
+      }
+    }
     for (const Special special : {Special::Zero, Special::MinusInfinity, Special::NonZero}) {
       Region without = Region::none(index_.shape(statement.outputs[0]));
-      for (const Piece& piece : statement.pieces) without = unite(without, moved(piece, special));
+      for (const Piece& piece : statement.pieces)
+        without = unite(without, moved(index_, *result_.specials, piece, special));
       result_.specials->without(special)[output] = std::move(without);
     }
   }
@@ -490,6 +502,7 @@ class Preparation {
   const IndexValueSource& source_;
   const KnownValueSource& known_values_;
   std::set<ir::TensorId> computed_ = {};  // tried, at least
+  std::vector<bool> zero_by_data_ = {};   // per tensor: KernelReader::is_zero_by_data
   std::map<ir::TensorId, IndexValues> values_ = {};
   Prepared result_ = {};
   Diagnostics errors_ = {};

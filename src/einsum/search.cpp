@@ -70,7 +70,8 @@ class Search {
     const int32_t inner = loops_[last];
     for (const Constraint& constraint : constraints) {
       const size_t level = level_of(constraint.support);
-      if (level == last && (constraint.set || constraint.any_of.size() == 1)) {
+      const size_t alternatives = constraint.any_of.size() + (constraint.set ? 1 : 0);
+      if (level == last && alternatives == 1) {
         const Linear& value = constraint.set ? constraint.index : constraint.any_of[0].value;
         const int64_t factor = coefficient(value, inner);
         const bool linear = factor != 0 && !(nest_.derived_support(value) & loop_bit(inner));
@@ -84,7 +85,8 @@ class Search {
   }
 
   bool test(const Constraint& constraint) const {
-    if (constraint.set) return constraint.set->contains(Nest::evaluate(constraint.index, values_));
+    if (constraint.set && constraint.set->contains(Nest::evaluate(constraint.index, values_)))
+      return true;
     return std::any_of(constraint.any_of.begin(), constraint.any_of.end(),
                        [&](const Guard& guard) { return Nest::holds(guard, values_); });
   }

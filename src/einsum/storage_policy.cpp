@@ -33,6 +33,13 @@ std::string_view name_of(const Stored& stored) {
   return found == kStored.end() ? "?" : found->first;
 }
 
+std::optional<Stored> storage_type_named(std::string_view name) {
+  const auto found = std::find_if(kStored.begin(), kStored.end(),
+                                  [&](const auto& one) { return one.first == name; });
+  if (found == kStored.end()) return std::nullopt;
+  return found->second;
+}
+
 }  // namespace
 
 std::optional<Stored> StoragePolicy::of(const ir::Tensor& tensor) const {
@@ -53,13 +60,6 @@ std::vector<std::string> storage_names() {
   std::vector<std::string> names = {"as-written"};
   for (const auto& [name, stored] : kStored) names.emplace_back(name);
   return names;
-}
-
-std::optional<Stored> storage_type_named(std::string_view name) {
-  const auto found = std::find_if(kStored.begin(), kStored.end(),
-                                  [&](const auto& one) { return one.first == name; });
-  if (found == kStored.end()) return std::nullopt;
-  return found->second;
 }
 
 std::optional<StoragePolicy> storage_policy_named(std::string_view text) {

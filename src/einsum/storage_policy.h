@@ -30,9 +30,8 @@ struct StoragePolicy {
   friend bool operator==(const StoragePolicy&, const StoragePolicy&) = default;
 };
 
-/// fp32, bf16, ..., int4, nvfp4, mxfp8, ...
+/// as-written, fp32, bf16, ..., int4, nvfp4, mxfp8, ...
 std::vector<std::string> storage_names();
-std::optional<Stored> storage_type_named(std::string_view name);
 
 /// `bf16`, `params=nvfp4`, `params=int4,state=fp8,activations=bf16`, `as-written`. nullopt: not of
 /// this form.

@@ -11,6 +11,7 @@
 #include "base/diagnostic_text.h"
 #include "ir/corpus_test_util.h"
 #include "ir/parser.h"
+#include "ir/prelude_call_test_util.h"
 #include "ir/verify.h"
 
 namespace solar::ir {
@@ -57,66 +58,6 @@ int64_t dim_value(const std::string& function, const std::string& name) {
   return 3 + name[0] % 3;
 }
 
-bool has_scalar_shape(const ast::Type& type) { return type.extents.empty(); }
-
-/// An extent of a parameter: a dim, or a product of dims and integers.
-int64_t extent_value(const ast::Expr& expr, const std::map<std::string, int64_t>& dims) {
-  if (expr.kind == ast::ExprKind::Integer) return expr.integer;
-  if (expr.kind == ast::ExprKind::Name) return dims.at(expr.text);
-  EXPECT_EQ(expr.text, "*");
-  return extent_value(*expr.operands.at(0), dims) * extent_value(*expr.operands.at(1), dims);
-}
-
-/// A program that calls `f` once with every type parameter `type` and packs of `rank` axes.
-std::string call_of(const ast::Function& f, const std::string& type, size_t rank) {
-  std::set<std::string> types;
-  std::set<std::string> inferred;
-  std::map<std::string, int64_t> dims;
-  for (const ast::Generic& g : f.generics) {
-    if (g.kind == ast::Generic::Kind::Type) types.insert(g.name.text);
-    if (g.kind == ast::Generic::Kind::Dim) dims[g.name.text] = dim_value(f.name.text, g.name.text);
-  }
-  std::string ports;
-  std::string arguments;
-  for (const ast::Declaration& d : f.parameters) {
-    const std::string& written = d.type.element.name;
-    std::string element = types.contains(written) ? type : written;
-    if (types.contains(written) && written == "I") element = "i64";  // an index type
-    if (d.type.element.wide) element = std::string(name(wide(*element_type_named(element))));
-    arguments += arguments.empty() ? "" : ", ";
-    if (has_scalar_shape(d.type)) {
-      arguments += element == "bool" ? "true" : "1";
-      continue;
-    }
-    if (!d.type.element.wide) inferred.insert(written);
-    std::string shape;
-    for (const ast::ExprPtr& extent : d.type.extents) {
-      if (extent->kind == ast::ExprKind::Pack) {
-        for (size_t i = 0; i < rank; ++i)
-          shape += (shape.empty() ? "" : ", ") + std::to_string(2 + i);
-        continue;
-      }
-      if (extent->kind == ast::ExprKind::Name) inferred.insert(extent->text);
-      shape += (shape.empty() ? "" : ", ") + std::to_string(extent_value(*extent, dims));
-    }
-    ports +=
-        (ports.empty() ? "" : ", ") + ("input " + d.name.text + ": ") + element + "[" + shape + "]";
-    arguments += d.name.text;
-  }
-  std::string attributes;
-  for (const ast::Generic& g : f.generics) {
-    if (inferred.contains(g.name.text) || g.kind == ast::Generic::Kind::Pack) continue;
-    attributes +=
-        (attributes.empty() ? "; " : ", ") + g.name.text + " = " +
-        (g.kind == ast::Generic::Kind::Type ? type : std::to_string(dims.at(g.name.text)));
-  }
-  std::string results;
-  for (size_t i = 0; i < f.results.size(); ++i)
-    results += (i == 0 ? "out" : ", out") + std::to_string(i);
-  return "program p(" + ports + ") -> (" + results + ") {\n  let (" + results +
-         ") = " + f.name.text + "(" + arguments + attributes + ")\n}\n";
-}
-
 std::string errors_of(const std::string& text) {
   const auto program = verify_text(text);
   return program ? "" : text + render_text(program.error());
@@ -132,19 +73,19 @@ TEST(Prelude, EveryFunctionVerifies) {
       EXPECT_TRUE(seen.insert(f.name.text).second) << f.name.text << " is defined twice";
       std::string used;
       for (const char* type : {"f32", "i64", "bool"}) {
-        if (errors_of(call_of(f, type, 1)).empty()) {
+        if (errors_of(call_of(f, type, 1, dim_value)).empty()) {
           used = type;
           break;
         }
       }
-      ASSERT_FALSE(used.empty()) << errors_of(call_of(f, "f32", 1));
+      ASSERT_FALSE(used.empty()) << errors_of(call_of(f, "f32", 1, dim_value));
       for (size_t rank : {0, 1, 2}) {
-        const std::string errors = errors_of(call_of(f, used, rank));
+        const std::string errors = errors_of(call_of(f, used, rank, dim_value));
         EXPECT_TRUE(errors.empty()) << errors;
       }
       if (used != "f32") continue;
       for (const char* type : {"f64", "bf16", "f16"}) {
-        const std::string errors = errors_of(call_of(f, type, 1));
+        const std::string errors = errors_of(call_of(f, type, 1, dim_value));
         EXPECT_TRUE(errors.empty()) << errors;
       }
     }

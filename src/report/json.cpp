@@ -1,7 +1,6 @@
 #include "report/json.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -117,7 +116,7 @@ Json to_json(const Edge& edge, const std::vector<Node>& nodes) {
 }
 
 /// Lists as long as the program has operators: a tree of them takes kilobytes for each. In the tree
-/// a mark stands for a list, whose text is put there once the tree is text.
+/// a discarded value stands for a list, whose text is put there once the tree is text.
 class LongLists {
  public:
   /// `items` written by `write`, inside `depth` brackets.
@@ -135,23 +134,32 @@ class LongLists {
     }
     if (!items.empty()) text.append(depth, ' ') += ']';
     lists_.push_back(std::move(text));
-    return fmt::format("\x01list {}", lists_.size() - 1);
+    return Json(Json::value_t::discarded);
   }
 
-  /// The tree's text with the lists in it.
+  /// The tree's text with the lists in it, in the order in which they were added.
   std::string render(const Json& tree) {
+    // A string ends in a quote before the end of a line, so no text can look like a mark.
+    constexpr std::string_view kMark = ": <discarded>";
     const std::string text = text_of(tree);
     std::string out;
-    size_t from = 0;
-    for (std::string& list : lists_) {  // the marks stand in the order of the lists
-      const std::string mark = text_of(fmt::format("\x01list {}", &list - lists_.data()));
-      const size_t at = text.find(mark, from);
-      if (at == std::string::npos) continue;
-      out.append(text, from, at - from) += list;
-      from = at + mark.size();
-      std::string().swap(list);
+    size_t next = 0;
+    for (size_t from = 0; from < text.size();) {
+      const size_t end = std::min(text.find('\n', from), text.size());
+      std::string_view line(text.data() + from, end - from);
+      const bool more = line.ends_with(',');
+      if (more) line.remove_suffix(1);
+      if (line.ends_with(kMark)) {
+        line.remove_suffix(kMark.size());
+        out.append(line).append(": ").append(lists_[next]);
+        std::string().swap(lists_[next++]);
+      } else {
+        out.append(line);
+      }
+      out.append(more ? ",\n" : "\n");
+      from = end + 1;
     }
-    return out.append(text, from) += "\n";
+    return out;
   }
 
   /// Plain ASCII, so that a terminal obeys nothing in it.

@@ -413,5 +413,18 @@ TEST(Paragraph, BreaksAtBlanks) {
   EXPECT_EQ(paragraph("", "unbreakable", 4, 2), "unbreakable\n");
 }
 
+TEST(Json, NoTextIsTakenForAList) {
+  Report r;
+  r.source = "\x01list 0";
+  r.program = ": <discarded>";
+  r.warnings = {"\"nodes\": <discarded>", "a\n\"nodes\": <discarded>,"};
+  r.nodes.push_back({.id = "n0", .op = "\": <discarded>"});
+  const auto json = nlohmann::json::parse(render_json(r));
+  EXPECT_EQ(json["source"], r.source);
+  EXPECT_EQ(json["program"], r.program);
+  EXPECT_EQ(json["warnings"], r.warnings);
+  EXPECT_EQ(json["nodes"][0]["op"], r.nodes[0].op);
+}
+
 }  // namespace
 }  // namespace solar::report

@@ -29,12 +29,12 @@ struct Score {
   std::optional<double> score = {};
   std::string no_score = {};  // why it is absent
   /// plausible; suspicious: below the floor, so that one of the assumptions does not hold;
-  /// impossible: below what moving the live inputs and the outputs takes.
+  /// impossible: below what moving the needed inputs and the outputs takes.
   std::string verdict = "plausible";
   std::string verdict_text = {};
   double strict_sol_s = 0;                  // the fused floor at strict rates
   std::optional<double> impossible_s = {};  // below it: impossible
-  int64_t live_bytes = 0;                   // what that floor moves: live inputs and outputs,
+  int64_t live_bytes = 0;                   // what that floor moves: needed inputs and outputs,
   int64_t on_chip_bytes = 0;                // less what may be on chip from the run before
   std::string not_impossible = {};          // why there is no such floor
   std::vector<std::string> constant_outputs = {};  // do not change with the inputs

@@ -59,7 +59,7 @@ std::string render_text(const Score& s, const TextOptions& options) {
   } else {
     text += paragraph(
         "  ",
-        fmt::format("impossible: {} of live inputs and outputs, less {} that may be on chip from "
+        fmt::format("impossible: {} of needed inputs and outputs, less {} that may be on chip from "
                     "the run before, at the largest bandwidth",
                     bytes_text(static_cast<double>(s.live_bytes)),
                     bytes_text(static_cast<double>(s.on_chip_bytes))),

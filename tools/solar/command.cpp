@@ -150,7 +150,9 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<st
 }
 
 void add_source(CLI::App& command, SourceOptions& options) {
-  command.add_option("SRC", options.analyze.source, "FILE.py, FILE.py:NAME or FILE.alir")
+  command
+      .add_option("SRC", options.analyze.source,
+                  "FILE.py, FILE.py:NAME, FILE.pt2, hf:MODEL or FILE.alir")
       ->required();
   add_list(command, "--set", options.overrides,
            "replace an integer constant of the source: NAME=N");
