@@ -1,9 +1,9 @@
 """DeepSeek's multi-head latent attention, in the small configuration.
 
-Keys and values are stored as one latent vector a token. A program may either expand it to keys and values of every head,
-or absorb the up-projections into queries and outputs and attend to the latent itself: both mean the same, and which is
-cheaper depends on the numbers of tokens. `Model` expands, `mla.py:absorbed` absorbs; `causal`, `absorbed_causal`, and
-those of V3, `v3` and `absorbed_v3`, are beside them.
+Keys and values are stored as one latent vector a token. A program may either expand it to keys and values of every
+head, or absorb the up-projections into queries and outputs and attend to the latent itself: both mean the same, and
+which is cheaper depends on the numbers of tokens. `Model` expands, `mla.py:absorbed` absorbs; `causal`,
+`absorbed_causal`, and those of V3, `v3` and `absorbed_v3`, are beside them.
 
     solar analyze examples/mla.py:absorbed --arch h100-sxm
     solar analyze examples/mla.py --arch h100-sxm --set TOKENS=1 --set CONTEXT=4096
