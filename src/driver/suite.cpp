@@ -64,6 +64,8 @@ nlohmann::ordered_json options_json(const SuiteOptions& options) {
                                  {"timeout_s", analyze.validation.limits.wall_seconds},
                                  {"problem_timeout_s", options.problem_seconds},
                                  {"memory_limit_gib", nullptr}};
+  if (!analyze.algebra) json["algebra"] = false;
+  if (analyze.frozen) json["params"] = "frozen";
   if (options.memory_gib) json["memory_limit_gib"] = *options.memory_gib;
   return json;
 }

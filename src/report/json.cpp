@@ -175,6 +175,7 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& list
   Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
   if (bound.storage != "as-written") out["storage"] = bound.storage;
   if (bound.cache != "cold") out["cache"] = bound.cache;
+  if (bound.params != "runtime") out["params"] = bound.params;
   put(out, "time_s", bound.time_s);
   put(out, "compute_s", bound.compute_s);
   put(out, "memory_s", bound.memory_s);

@@ -118,8 +118,9 @@ struct Bound {
   std::string arch;
   std::string precision = "as-written";
   std::string storage = "as-written";
-  std::string cache = "cold";  // cold, warm
-  std::string mode;            // unfused, fused, algebraic
+  std::string cache = "cold";      // cold, warm
+  std::string params = "runtime";  // runtime; frozen: algebraic only
+  std::string mode;                // unfused, fused, algebraic
   double time_s = 0;
   double compute_s = 0;
   double memory_s = 0;

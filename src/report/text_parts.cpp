@@ -231,6 +231,8 @@ std::string title_text(const Report& report, const Style& style) {
     text += fmt::format(", precision {}", bound.precision);
     if (bound.storage != "as-written") text += fmt::format(", storage {}", bound.storage);
     if (bound.cache != "cold") text += fmt::format(", {} cache", bound.cache);
+    if (report.bounds.back().params != "runtime")
+      text += fmt::format(", parameters {} (after algebra)", report.bounds.back().params);
     if (bound.strict) text += ", strict";
   }
   return style.titled(Tone::Heading, report.source, text);
