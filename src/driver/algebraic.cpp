@@ -245,6 +245,7 @@ void add_algebraic(report::Report& report, const Loaded& loaded, const einsum::G
                                       [&](const arch::Machine& m) { return m.id == arch; });
     if (machine == machines.end()) continue;
     report::Bound row = row_of(rows.back(), way.stages, *machine, options.policy, options.frozen);
+    rows.back().without.insert(rows.back().without.begin(), {"as-written-graph", row.time_s});
     rows.push_back(std::move(row));
   }
   report.bounds = std::move(rows);

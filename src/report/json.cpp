@@ -184,6 +184,9 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& list
   put(out, "operational_intensity", bound.operational_intensity);
   out["strict"] = bound.strict;
   out["assumptions"] = list_of(bound.assumptions);
+  Json& without = out["without"] = Json::array();
+  for (const Without& one : bound.without)
+    without.push_back({{"assumption", one.assumption}, {"time_s", one.time_s}});
   if (!bound.node_times.empty()) {
     out["nodes"] =
         lists.add(bound.node_times, 3, [&](const NodeTime& time) { return to_json(time, nodes); });
