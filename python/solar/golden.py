@@ -17,7 +17,8 @@ from torch import nn
 
 from solar import branches, limits
 from solar.distributions import DISTRIBUTIONS, FLOATS, map_once, move_values, perturb_constants, redistribute
-from solar.problems import Problem, SourceError, describe, raised
+from solar.plain_tensors import irregular, refuse
+from solar.problems import Problem, SourceError, describe, raised, text_of
 from solar.randomness import RandomDraws
 from solar.signature import forward_line
 from solar.tensorfile import TensorFileWriter, read_tensors
@@ -110,7 +111,7 @@ def run_golden(
                     file.add(f"f64/{place}", tensor)
                 has_f64 = True
             except (SourceError, RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-                warnings.append(f"no float64 run: {str(error) or describe(error)}")
+                warnings.append(f"no float64 run: {text_of(error) or describe(error)}")
     return GoldenRun(summary, has_f64, tuple(warnings))
 
 
@@ -162,6 +163,7 @@ def output_tensors(result: Any, loaded: LoadedProgram) -> list[torch.Tensor]:
         if not isinstance(leaf, torch.Tensor):
             message = f"`forward` returned a {type(leaf).__name__}; a tensor or a tuple of tensors is expected"
             raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))
+        refuse([irregular("a result of `forward`", leaf, loaded.path, forward_line(loaded.model))])
     if not tensors:
         message = "`forward` returned no tensor"
         raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))

@@ -77,10 +77,18 @@ def negative_size(error: BaseException) -> int:
     return 0
 
 
+def text_of(error: BaseException) -> str:
+    """The exception's message; a class of the user's may raise where it should tell it."""
+    try:
+        return str(error)
+    except BaseException as failure:
+        return f"(its message cannot be shown: `__str__` raised {type(failure).__name__})"
+
+
 def describe(error: BaseException) -> str:
     """`ValueError: the message's first lines`, bounded in length."""
     negative = negative_size(error)
-    text = f"a tensor cannot have {negative} elements along an axis" if negative else str(error)
+    text = f"a tensor cannot have {negative} elements along an axis" if negative else text_of(error)
     text = ASIDE.split(text.strip(), maxsplit=1)[0].rstrip().removesuffix(".")
     name = type(error).__name__
     return f"{name}: {text[:600]}" if text else name
@@ -93,7 +101,7 @@ def by_values(error: BaseException) -> str:
         return "the size of a result depends on the values of a tensor, which a trace does not have"
     if name == "DataDependentOutputException":
         return "the value of a tensor becomes a Python number, which a trace does not have"
-    if "DataDependent" in name or "data-dependent" in str(error):
+    if "DataDependent" in name or "data-dependent" in text_of(error):
         return "a branch or a size depends on the values of a tensor, which a trace does not have"
     return ""
 
