@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import re
+import stat
 import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -124,6 +125,16 @@ def writing(path: str) -> Iterator[None]:
         reason = "no space left on the device" if full else error.strerror or str(error)
         hint = "free some space, or set TMPDIR to a folder on a larger disk" if full else ""
         raise SourceError(Problem("output-file", f"cannot write {path}: {reason}", hint=hint)) from error
+
+
+def irregular_kind(path: str) -> str:
+    """What stands at `path` instead of a file: `a directory`, `a named pipe`, ...; empty for a regular file."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISREG(mode):
+        return ""
+    if stat.S_ISDIR(mode):
+        return "a directory"
+    return "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def display_path(path: str) -> str:

@@ -119,6 +119,13 @@ def test_an_unknown_model_is_told() -> None:
     assert "gpt2" in caught.value.problems[0].hint
 
 
+def test_a_pipe_is_no_configuration(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.json")
+    for name in (tmp_path, tmp_path / "config.json"):
+        with pytest.raises(SourceError, match="is a named pipe, not the file of a configuration"):
+            configuration_file(str(name))
+
+
 def test_overrides_of_a_configuration() -> None:
     fields = {"vocab_size": 100, "eos_token_id": 99, "text_config": {"sizes": [8, 16]}}
     changed, found = with_overrides(fields, {"vocab_size": 10, "text_config.sizes[1]": 4, "other": 1})
