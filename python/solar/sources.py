@@ -71,11 +71,16 @@ class LoadedProgram:
     tape: Tape | None = None  # what the constructor ran on fake tensors
     warnings: tuple[str, ...] = ()
     exported: ExportedProgram | None = None  # of an archive: nothing is left to export
+    exported_mode: str = ""  # of an archive, whose modules no longer have one
 
     @property
     def mode(self) -> str:
-        """`train`, `eval`, or `mixed` where submodules differ."""
-        modes = {module.training for module in self.model.modules()}
+        """`train`, `eval`, or `mixed` where submodules differ; empty for a function, `as exported` where unknown."""
+        if self.exported_mode:
+            return self.exported_mode
+        modes = {module.training for module in self.model.modules() if not isinstance(module, FunctionModule)}
+        if not modes:
+            return ""
         return "mixed" if len(modes) == 2 else ("train" if modes == {True} else "eval")
 
 

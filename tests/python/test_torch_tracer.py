@@ -147,6 +147,22 @@ def test_a_decomposed_program_keeps_its_updates(tmp_path: Path) -> None:
     assert set(result.updates) == {"_0_running_mean", "_0_running_var", "_0_num_batches_tracked"}
 
 
+def test_casts_of_what_is_used_are_no_unused_operators(tmp_path: Path) -> None:
+    source = tmp_path / "casts.py"
+    source.write_text(
+        "import torch\n"
+        "class Model(torch.nn.Module):\n"
+        "    def forward(self, x, i):\n"
+        "        y, largest = x.to(torch.float64).max(1)\n"
+        "        return y.half()[i.long()], x.int()\n"
+        "def get_inputs():\n    return [torch.randn(4, 8), torch.zeros(2, dtype=torch.int32)]\n"
+    )
+    assert trace(load(str(source), {}, fake=True)).warnings == ()
+    source.write_text(source.read_text().replace("return y", "x.double().exp(); return y"))
+    (warning,) = trace(load(str(source), {}, fake=True)).warnings
+    assert warning.startswith("1 operators whose results are not used")
+
+
 def test_dropout(tmp_path: Path) -> None:
     body = """
     def __init__(self):

@@ -43,7 +43,7 @@ def module_of(name: SourceName, overrides: Mapping[str, int]) -> tuple[types.Mod
     config.use_cache = False
     kind = _model_class(transformers, name, fields)
     module = types.ModuleType("solar_source_huggingface")
-    module.Model = lambda: Tensors(kind._from_config(config, experts_implementation=EXPERTS).eval())  # type: ignore[attr-defined]
+    module.Model = lambda: Tensors(kind._from_config(config, experts_implementation=EXPERTS)).eval()  # type: ignore[attr-defined]
     module.get_inputs = lambda: example_inputs(kind, config, example)  # type: ignore[attr-defined]
     served.models[name.title] = None
     return module, served
