@@ -6,7 +6,9 @@ import contextlib
 import errno
 import os
 import re
+import shlex
 import stat
+import sys
 import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -125,6 +127,11 @@ def writing(path: str) -> Iterator[None]:
         reason = "no space left on the device" if full else error.strerror or str(error)
         hint = "free some space, or set TMPDIR to a folder on a larger disk" if full else ""
         raise SourceError(Problem("output-file", f"cannot write {path}: {reason}", hint=hint)) from error
+
+
+def pip_install(package: str) -> str:
+    """The command that installs `package` where this program looks for it."""
+    return f"{shlex.quote(sys.executable)} -m pip install {package}"
 
 
 def irregular_kind(path: str) -> str:

@@ -27,7 +27,7 @@ from solar.conversion import replacing_parameters
 from solar.huggingface.configurations import PREFIX, uses_transformers
 from solar.places import noting_lines
 from solar.plain_tensors import check_made, check_model, check_tensors
-from solar.problems import Problem, SourceError, display_path, raised, text_of
+from solar.problems import Problem, SourceError, display_path, pip_install, raised, text_of
 from solar.signature import (
     FunctionModule,
     forward_line,
@@ -130,7 +130,7 @@ def run_file(name: SourceName, overrides: Mapping[str, int]) -> tuple[types.Modu
     except BaseException as error:
         hint = ""
         if isinstance(error, ModuleNotFoundError) and error.name:
-            hint = f"install the package that provides `{error.name}` beside torch: pip install {error.name}"
+            hint = f"install the package that provides `{error.name}` beside torch: {pip_install(error.name)}"
         elif isinstance(error, ImportError) and "relative import" in text_of(error):
             hint = "the file is run by itself, with its folder on the path: write `import x`, not `from . import x`"
         raise SourceError(raised(error, name.path, "running the file", hint=hint)) from error

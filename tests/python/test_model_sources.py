@@ -209,7 +209,7 @@ def test_without_the_library_a_model_is_told_to_need_it(monkeypatch: pytest.Monk
     with pytest.raises(SourceError) as caught:
         load("hf:gpt2", fake=True)
     assert caught.value.problems[0].kind == "no-framework"
-    assert "pip install transformers" in caught.value.problems[0].hint
+    assert caught.value.problems[0].hint.endswith(f"{sys.executable} -m pip install transformers")
 
 
 def test_a_model_by_its_configuration() -> None:
