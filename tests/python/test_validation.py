@@ -94,3 +94,34 @@ def test_an_operator_by_itself_may_be_wrong(solar: Solar, tmp_path: Path) -> Non
     assert (validation["status"], validation["method"]) == ("failed", "per-op"), validation
     assert validation["first_wrong"]["op"] == "aten.mul"
     assert validation["first_wrong"]["agreeing"] == 2
+
+
+CHECKED = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x) * 3
+        return torch.softmax(y + 1, -1)
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+
+
+def test_a_failed_check_names_the_first_wrong_operator(solar: Solar, tmp_path: Path) -> None:
+    source, program = tmp_path / "model.py", tmp_path / "model.alir"
+    source.write_text(CHECKED)
+    assert solar("trace", source, "-o", program).returncode == 0
+    text = program.read_text()
+    assert solar("check", program, "--against", source).returncode == 0
+    program.write_text(text.replace("3.0", "3.5"))
+    done = solar("check", program, "--against", source)
+    assert done.returncode == 1
+    assert "the first operator that differs is aten.mul at model.py:5, after 1 that agrees: mul[" in done.stderr
+    # Without the names of a trace there is nothing to compare inside.
+    program.write_text(text.replace("3.0", "3.5").replace("let relu =", "let a =").replace("(relu,", "(a,")
+                       .replace("let mul =", "let b =").replace("(mul,", "(b,")
+                       .replace("let add =", "let c =").replace("(add)", "(c)"))  # fmt: skip
+    done = solar("check", program, "--against", source)
+    assert done.returncode == 1
+    assert "output `softmax` differs" in done.stderr
+    assert "aten.mul" not in done.stderr
