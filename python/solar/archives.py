@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def load_archive(name: SourceName, overrides: Mapping[str, int], *, fake: bool) -> LoadedProgram:
     """The program of an archive, its weights and the example inputs that it was saved with.
 
-    One with dynamic sizes is left to be exported anew, at the sizes of those inputs. Raises SourceError where it cannot be read or has no example inputs.
+    One with dynamic sizes is left to be exported anew, at the sizes of those inputs. Raises SourceError where it cannot
+    be read or has no example inputs.
     """
     shown = display_path(name.path)
     if overrides:

@@ -278,10 +278,13 @@ class _Builder:
             return self.call(maker, what)
         except SourceError as error:
             cause = error.__cause__
-            if self.fake_mode is None or not (isinstance(cause, NotImplementedError) or needs_values(cause)):
+            unfit = cause is not None and (isinstance(cause, NotImplementedError) or needs_values(cause))
+            if self.fake_mode is None or not unfit:
                 raise
-            with contextlib.suppress(SourceError):
+            try:
                 values = self.call(maker, what, fake=False)
+            except SourceError:
+                raise error from cause
             check_made(values, what, self.name.path, self.line_of(maker))
             raise
 

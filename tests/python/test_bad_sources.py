@@ -93,7 +93,8 @@ CASES = {
         PROBLEM,
         ("aten.dequantize", "trace the model before it is quantized"),
         before="import torch\ndef make(): return torch.quantize_per_tensor(torch.ones(4), 0.1, 0, torch.quint8)\n",
-        forward="return y.dequantize() + x[0, :4]", sizes="4, 8), make(",
+        forward="return y.dequantize() + x[0, :4]",
+        sizes="4, 8), make(",
     ),
     "sparse buffer": Case(
         PROBLEM,
