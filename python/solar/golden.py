@@ -17,7 +17,9 @@ from torch import nn
 
 from solar import branches, limits
 from solar.distributions import DISTRIBUTIONS, FLOATS, map_once, move_values, perturb_constants, redistribute
-from solar.problems import Problem, SourceError, describe, raised
+from solar.own_state import attributes_of, changed, warning
+from solar.plain_tensors import irregular, refuse
+from solar.problems import Problem, SourceError, describe, raised, text_of
 from solar.randomness import RandomDraws
 from solar.signature import forward_line
 from solar.tensorfile import TensorFileWriter, read_tensors
@@ -89,8 +91,10 @@ def run_golden(
         progress("running the original")
         args, kwargs = pytree.tree_unflatten(leaves, spec)
         state = torch.get_rng_state()
+        before = attributes_of(loaded.model)
         with following(lifted), recorded_draws(ports) as draws:
             outputs = call_forward(loaded, loaded.model, args, kwargs)
+        names = changed(before, loaded.model, {port.key for port in ports if port.role == "state" and port.key})
         if not draws.draws and not torch.equal(state, torch.get_rng_state()):
             warnings.append("the original draws random numbers that the traced program does not take as inputs")
         write_draws(file, loaded, ports, draws.draws)
@@ -99,6 +103,8 @@ def run_golden(
         for port in ports:
             if port.role == "state" and port.key:
                 file.add(f"state/{port.name}", lookup(loaded, port))
+        if names and saved is not None and runs_differ(loaded, saved, spec, draws.draws, lifted, outputs):
+            warnings.append(warning(names))
         summary = tuple({"dtype": str(t.dtype).removeprefix("torch."), "shape": list(t.shape)} for t in outputs)
         del outputs, leaves, args, kwargs
         if saved is not None:
@@ -110,7 +116,7 @@ def run_golden(
                     file.add(f"f64/{place}", tensor)
                 has_f64 = True
             except (SourceError, RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-                warnings.append(f"no float64 run: {str(error) or describe(error)}")
+                warnings.append(f"no float64 run: {text_of(error) or describe(error)}")
     return GoldenRun(summary, has_f64, tuple(warnings))
 
 
@@ -162,6 +168,7 @@ def output_tensors(result: Any, loaded: LoadedProgram) -> list[torch.Tensor]:
         if not isinstance(leaf, torch.Tensor):
             message = f"`forward` returned a {type(leaf).__name__}; a tensor or a tuple of tensors is expected"
             raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))
+        refuse([irregular("a result of `forward`", leaf, loaded.path, forward_line(loaded.model))])
     if not tensors:
         message = "`forward` returned no tensor"
         raise SourceError(Problem("source-form", message, loaded.path, forward_line(loaded.model)))
@@ -246,15 +253,43 @@ def _doubled(leaf: Any) -> Any:
     return leaf.to(torch.complex128) if leaf.is_complex() else leaf.double() if leaf.dtype in FLOATS else leaf
 
 
-def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """The outputs of a float64 run on the same values and draws. The model is converted in place."""
+def runs_differ(
+    loaded: LoadedProgram,
+    saved: Saved,
+    spec: Any,
+    draws: Sequence[torch.Tensor],
+    lifted: Mapping[str, torch.Tensor],
+    outputs: Sequence[torch.Tensor],
+) -> bool:
+    """Whether another run on the same values gives other outputs, or none."""
+    restore(loaded, saved)
+    leaves = map_once(lambda leaf: leaf.clone() if isinstance(leaf, torch.Tensor) else leaf, saved.leaves)
+    args, kwargs = pytree.tree_unflatten(leaves, spec)
+    try:
+        with following(lifted), RandomDraws(replay=draws) if draws else contextlib.nullcontext():
+            again = call_forward(loaded, loaded.model, args, kwargs)
+    except (SourceError, RuntimeError):
+        return True
+    return len(again) != len(outputs) or any(
+        a.shape != b.shape or a.dtype != b.dtype or not torch.allclose(a.double(), b.double(), equal_nan=True)
+        for a, b in zip(again, outputs, strict=False)
+    )
+
+
+def restore(loaded: LoadedProgram, saved: Saved) -> None:
+    """Gives the states the values that they had; the copies stay."""
     for port, value in saved.states:
         owner, _, name = (port.key or "").rpartition(".")
         module = loaded.model.get_submodule(owner)
         if name in module._parameters:
-            module._parameters[name] = nn.Parameter(value, requires_grad=False)
+            module._parameters[name] = nn.Parameter(value.clone(), requires_grad=False)
         else:
-            setattr(module, name, value)
+            setattr(module, name, value.clone())
+
+
+def double_run(loaded: LoadedProgram, saved: Saved, spec: Any, draws: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The outputs of a float64 run on the same values and draws. The model is converted in place."""
+    restore(loaded, saved)
     loaded.model.double()
     for tensor in (*loaded.model.parameters(), *loaded.model.buffers()):
         if tensor.is_complex():

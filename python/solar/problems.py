@@ -6,6 +6,9 @@ import contextlib
 import errno
 import os
 import re
+import shlex
+import stat
+import sys
 import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -77,10 +80,18 @@ def negative_size(error: BaseException) -> int:
     return 0
 
 
+def text_of(error: BaseException) -> str:
+    """The exception's message; a class of the user's may raise where it should tell it."""
+    try:
+        return str(error)
+    except BaseException as failure:
+        return f"(its message cannot be shown: `__str__` raised {type(failure).__name__})"
+
+
 def describe(error: BaseException) -> str:
     """`ValueError: the message's first lines`, bounded in length."""
     negative = negative_size(error)
-    text = f"a tensor cannot have {negative} elements along an axis" if negative else str(error)
+    text = f"a tensor cannot have {negative} elements along an axis" if negative else text_of(error)
     text = ASIDE.split(text.strip(), maxsplit=1)[0].rstrip().removesuffix(".")
     name = type(error).__name__
     return f"{name}: {text[:600]}" if text else name
@@ -93,7 +104,7 @@ def by_values(error: BaseException) -> str:
         return "the size of a result depends on the values of a tensor, which a trace does not have"
     if name == "DataDependentOutputException":
         return "the value of a tensor becomes a Python number, which a trace does not have"
-    if "DataDependent" in name or "data-dependent" in str(error):
+    if "DataDependent" in name or "data-dependent" in text_of(error):
         return "a branch or a size depends on the values of a tensor, which a trace does not have"
     return ""
 
@@ -116,6 +127,21 @@ def writing(path: str) -> Iterator[None]:
         reason = "no space left on the device" if full else error.strerror or str(error)
         hint = "free some space, or set TMPDIR to a folder on a larger disk" if full else ""
         raise SourceError(Problem("output-file", f"cannot write {path}: {reason}", hint=hint)) from error
+
+
+def pip_install(package: str) -> str:
+    """The command that installs `package` where this program looks for it."""
+    return f"{shlex.quote(sys.executable)} -m pip install {package}"
+
+
+def irregular_kind(path: str) -> str:
+    """What stands at `path` instead of a file: `a directory`, `a named pipe`, ...; empty for a regular file."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISREG(mode):
+        return ""
+    if stat.S_ISDIR(mode):
+        return "a directory"
+    return "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def display_path(path: str) -> str:

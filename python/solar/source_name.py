@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from solar.problems import Problem, SourceError, display_path
+from solar.problems import Problem, SourceError, display_path, irregular_kind
 
 HUGGING_FACE = "hf:"
 
@@ -41,7 +41,7 @@ def parse_source(text: str) -> SourceName:
     if not os.path.exists(full):
         raise SourceError(Problem("source-file", f"no such file: {display_path(full)}", full))
     if not os.path.isfile(full):
-        raise SourceError(Problem("source-file", f"not a file: {display_path(full)}", full))
+        raise SourceError(Problem("source-file", f"not a file but {irregular_kind(full)}: {display_path(full)}", full))
     stem = os.path.splitext(os.path.basename(full))[0]
     if full.endswith(".pt2") and not member:
         return SourceName(full, "", "archive", stem)

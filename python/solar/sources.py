@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.utils._pytree as pytree
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -25,7 +26,8 @@ from solar.constants import apply_overrides, defined_names, parse_file
 from solar.conversion import replacing_parameters
 from solar.huggingface.configurations import PREFIX, uses_transformers
 from solar.places import noting_lines
-from solar.problems import Problem, SourceError, display_path, raised
+from solar.plain_tensors import check_made, check_model, check_tensors
+from solar.problems import Problem, SourceError, display_path, pip_install, raised, text_of
 from solar.signature import (
     FunctionModule,
     forward_line,
@@ -69,11 +71,16 @@ class LoadedProgram:
     tape: Tape | None = None  # what the constructor ran on fake tensors
     warnings: tuple[str, ...] = ()
     exported: ExportedProgram | None = None  # of an archive: nothing is left to export
+    exported_mode: str = ""  # of an archive, whose modules no longer have one
 
     @property
     def mode(self) -> str:
-        """`train`, `eval`, or `mixed` where submodules differ."""
-        modes = {module.training for module in self.model.modules()}
+        """`train`, `eval`, or `mixed` where submodules differ; empty for a function, `as exported` where unknown."""
+        if self.exported_mode:
+            return self.exported_mode
+        modes = {module.training for module in self.model.modules() if not isinstance(module, FunctionModule)}
+        if not modes:
+            return ""
         return "mixed" if len(modes) == 2 else ("train" if modes == {True} else "eval")
 
 
@@ -123,8 +130,8 @@ def run_file(name: SourceName, overrides: Mapping[str, int]) -> tuple[types.Modu
     except BaseException as error:
         hint = ""
         if isinstance(error, ModuleNotFoundError) and error.name:
-            hint = f"install the package that provides `{error.name}` beside torch: pip install {error.name}"
-        elif isinstance(error, ImportError) and "relative import" in str(error):
+            hint = f"install the package that provides `{error.name}` beside torch: {pip_install(error.name)}"
+        elif isinstance(error, ImportError) and "relative import" in text_of(error):
             hint = "the file is run by itself, with its folder on the path: write `import x`, not `from . import x`"
         raise SourceError(raised(error, name.path, "running the file", hint=hint)) from error
     return module, served
@@ -158,13 +165,16 @@ class _Builder:
         inputs, kwargs = self.example_inputs()
         model, form, real = self.make_model(target)
         self.check_signature(model, inputs, kwargs)
+        names = input_names(model, inputs, kwargs)
+        check_tensors(names, pytree.tree_leaves((inputs, kwargs)), self.name.path)
+        check_model(model, self.name.path)
         return LoadedProgram(
             model=model,
             inputs=inputs,
             kwargs=kwargs,
             name=identifier(self.name.title),
             path=self.name.path,
-            input_names=input_names(model, inputs, kwargs),
+            input_names=names,
             form=form,
             fake_mode=self.fake_mode,
             real_model=real,
@@ -252,7 +262,7 @@ class _Builder:
             message = f"the file does not define {wanted}, which returns the example inputs"
             raise SourceError(Problem("source-form", message, self.name.path, 0, self.offer()))
         maker = getattr(self.module, maker_name)
-        values = self.call(maker, f"`{maker_name}()`")
+        values = self.make_inputs(maker, f"`{maker_name}()`")
         if isinstance(values, torch.Tensor):
             return (values,), {}
         if isinstance(values, dict):
@@ -261,6 +271,22 @@ class _Builder:
             return tuple(values), {}
         message = f"`{maker_name}()` returned a {type(values).__name__}; a list of tensors is expected"
         raise SourceError(Problem("source-form", message, self.name.path, self.line_of(maker)))
+
+    def make_inputs(self, maker: Callable[[], Any], what: str) -> Any:
+        """The example inputs; fake tensors cannot be of every kind, which is then the reason to tell."""
+        try:
+            return self.call(maker, what)
+        except SourceError as error:
+            cause = error.__cause__
+            unfit = cause is not None and (isinstance(cause, NotImplementedError) or needs_values(cause))
+            if self.fake_mode is None or not unfit:
+                raise
+            try:
+                values = self.call(maker, what, fake=False)
+            except SourceError:
+                raise error from cause
+            check_made(values, what, self.name.path, self.line_of(maker))
+            raise
 
     def check_signature(self, model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A clear error where the example inputs do not fit forward's parameters."""
@@ -314,7 +340,7 @@ def needs_values(error: BaseException) -> bool:
     """Whether `error` says that fake tensors have no values, rather than that the program is wrong."""
     if type(error).__module__.startswith(("torch._subclasses", "torch.fx", "torch._dynamo")):
         return True
-    text = str(error).lower()
+    text = text_of(error).lower()
     return isinstance(error, (RuntimeError, NotImplementedError, TypeError)) and (
         "faketensor" in text or "fake tensor" in text or "meta tensor" in text or "data-dependent" in text
     )

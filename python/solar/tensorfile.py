@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from solar.problems import writing
+from solar.plain_tensors import irregularity
+from solar.problems import Problem, SourceError, writing
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,8 +39,8 @@ class TensorFileWriter:
     """Appends tensors to the file `part` and renames it to `path` when all are there.
 
     Used as a context manager; an exception inside removes the partial file. `room` is the number of tensors for
-    which the header keeps place; where there are more, the data are moved at the end. Raises SourceError
-    (output-file) where the file cannot be written.
+    which the header keeps place; where there are more, the data are moved at the end. Raises SourceError: output-file
+    where the file cannot be written, source-form for a tensor that has no dense values of a known type.
     """
 
     def __init__(self, path: str, part: str, room: int) -> None:
@@ -62,10 +63,14 @@ class TensorFileWriter:
         """Appends one tensor; its name must be new."""
         if name in self._entries:
             raise ValueError(f"tensor `{name}` is written twice")
-        if tensor.is_complex():  # the language holds both parts along a last axis
+        if tensor.is_complex() and not tensor.is_meta:  # the language holds both parts along a last axis
             tensor = torch.view_as_real(tensor.resolve_conj())
-        if tensor.dtype not in DTYPES:
-            raise TypeError(f"a tensor of type {tensor.dtype} cannot be written")
+        reason = irregularity(tensor) or ("" if tensor.dtype in DTYPES else f"of the type {tensor.dtype}")
+        if tensor.is_meta:
+            reason = "on the device `meta`, where tensors have no values"
+        if reason:
+            hint = "make it a dense tensor on the CPU, or do without validation (--no-validate)"
+            raise SourceError(Problem("source-form", f"`{name}` cannot be compared: it is {reason}", hint=hint))
         data = tensor.detach().cpu().contiguous()
         count = data.numel() * data.element_size()
         if count:

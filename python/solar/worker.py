@@ -6,7 +6,17 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from solar.problems import BY_VALUES_HINT, Problem, SourceError, by_values, describe, raised, traceback_tail, writing
+from solar.problems import (
+    BY_VALUES_HINT,
+    Problem,
+    SourceError,
+    by_values,
+    describe,
+    raised,
+    text_of,
+    traceback_tail,
+    writing,
+)
 from solar.source_name import parse_source
 
 Progress = Callable[[str], None]
@@ -31,7 +41,7 @@ def problems_of(error: BaseException) -> tuple[Problem, ...]:
     """The problems of an exception that came out of `handle`."""
     if isinstance(error, SourceError):
         return tuple(memory_problem(problem) for problem in error.problems)
-    if any(sign in str(error).lower() for sign in MEMORY_SIGNS):
+    if any(sign in text_of(error).lower() for sign in MEMORY_SIGNS):
         return (out_of_memory(error),)
     return (Problem("worker-failed", f"the worker raised {describe(error)}", traceback_tail=traceback_tail(error, "")),)
 
@@ -46,7 +56,7 @@ def memory_problem(problem: Problem) -> Problem:
 
 def out_of_memory(error: BaseException) -> Problem:
     """The problem for an allocation that failed."""
-    return Problem("worker-limit", "the program needs more memory than it may use", traceback_tail=str(error)[:400])
+    return Problem("worker-limit", "the program needs more memory than it may use", traceback_tail=text_of(error)[:400])
 
 
 def part_name(out: str) -> str:

@@ -27,7 +27,7 @@ from solar import limits, protocol
 from solar.child import become_worker, failure
 from solar.job import TICK, Job, ended_soon, log_text, place_in_log, read_log, remove_parts, where_it_is
 from solar.limits import Limits
-from solar.problems import Problem, describe
+from solar.problems import Problem, describe, pip_install
 from solar.source_name import source_path
 
 OLDEST_TORCH = (2, 13)
@@ -121,7 +121,7 @@ class Zygote:
     def start(self, request: dict[str, Any]) -> None:
         """Forks a worker for the request."""
         if self.framework_problem and request.get("do") != "inspect":
-            problem = Problem("no-framework", self.framework_problem, hint="pip install torch==2.13.0")
+            problem = Problem("no-framework", self.framework_problem, hint=pip_install("torch==2.13.0"))
             self.send(failure(request, [problem], isolated=self.isolated))
             return
         allowed = Limits.from_json(request.get("limits", {}))

@@ -9,6 +9,7 @@
 
 #include "arch/library.h"
 #include "arch/nearest.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace solar::arch {
@@ -33,7 +34,10 @@ Result<std::string> read_text(const fs::path& path, const Span& span) {
     if (status.type() == fs::file_type::not_found) return unreadable(path, "no such file", span);
     return unreadable(path, error.message(), span);
   }
-  if (!fs::is_regular_file(status)) return unreadable(path, "it is not a regular file", span);
+  if (!fs::is_regular_file(status)) {
+    const std::string_view kind = irregular_kind(path.string());
+    return unreadable(path, fmt::format("it is {}, not a regular file", kind), span);
+  }
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) return unreadable(path, error.message(), span);
   if (size > kLargestFile) return unreadable(path, "it is larger than 1 MiB", span);

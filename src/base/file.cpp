@@ -3,16 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 
 namespace solar {
 namespace {
 
-constexpr off_t kLargestFile = off_t{1} << 30;  // places in a file have 32 bits
+constexpr off_t kLargestFile = off_t{1} << 30;     // places in a file have 32 bits
+constexpr int64_t kPipesOfTheSystem = 0x50495045;  // PIPEFS_MAGIC
 constexpr const char* kTooLarge = "it is larger than 1 GiB";
 
 Diagnostic file_error(DiagnosticKind kind, const std::string& path, const char* doing, int error) {
@@ -31,28 +34,38 @@ bool write_all(int fd, const std::string& content) {
   return true;
 }
 
-/// Why what `info` describes is not read, or null. A device may never end; what was given as
-/// standard input is what the user wants.
-const char* unreadable(const struct stat& info) {
+std::string_view kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return "";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+/// Why what stands at `path` is not opened; empty if it may be read. Named pipes and devices may
+/// never end; what was given as standard input, or made by a shell, is what the user wants.
+std::string unreadable(const std::string& path, const struct stat& info) {
+  if (S_ISREG(info.st_mode)) return info.st_size > kLargestFile ? kTooLarge : "";
   if (S_ISDIR(info.st_mode)) return std::strerror(EISDIR);
-  if (S_ISREG(info.st_mode)) return info.st_size > kLargestFile ? kTooLarge : nullptr;
-  if (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode)) return nullptr;
   struct stat standard_input = {};
-  const bool is_input = ::fstat(STDIN_FILENO, &standard_input) == 0 &&
-                        standard_input.st_dev == info.st_dev &&
-                        standard_input.st_ino == info.st_ino;
-  return is_input ? nullptr : "it is a device, not a file";
+  if (::fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == info.st_dev &&
+      standard_input.st_ino == info.st_ino)
+    return "";
+  struct statfs system = {};
+  if (S_ISFIFO(info.st_mode) && ::statfs(path.c_str(), &system) == 0 &&
+      static_cast<int64_t>(system.f_type) == kPipesOfTheSystem)
+    return "";
+  return fmt::format("it is {}, not a file", kind_of(info.st_mode));
+}
+
+Diagnostic refusal(const std::string& path, std::string_view why) {
+  return {.kind = DiagnosticKind::SourceFile,
+          .message = fmt::format("cannot read `{}`: {}", path, why)};
 }
 
 Result<std::string> read_open(int fd, const std::string& path) {
-  const auto refuse = [&](const char* why) {
-    return Diagnostic{.kind = DiagnosticKind::SourceFile,
-                      .message = fmt::format("cannot read `{}`: {}", path, why)};
-  };
   struct stat info = {};
-  if (::fstat(fd, &info) == 0) {
-    if (const char* why = unreadable(info)) return refuse(why);
-  }
+  if (::fstat(fd, &info) != 0) info = {};
   std::string content;
   if (S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= kLargestFile)
     content.reserve(static_cast<size_t>(info.st_size));
@@ -63,11 +76,16 @@ Result<std::string> read_open(int fd, const std::string& path) {
     if (n < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
     if (n == 0) return content;
     content.append(buffer, static_cast<size_t>(n));
-    if (content.size() > static_cast<size_t>(kLargestFile)) return refuse(kTooLarge);
+    if (content.size() > static_cast<size_t>(kLargestFile)) return refusal(path, kTooLarge);
   }
 }
 
 }  // namespace
+
+std::string_view irregular_kind(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 ? kind_of(info.st_mode) : "";
+}
 
 bool is_regular_file(const std::string& path) {
   std::error_code ignored;
@@ -76,6 +94,11 @@ bool is_regular_file(const std::string& path) {
 
 Result<std::string> read_file(const std::string& path) {
   if (path == "-") return read_open(STDIN_FILENO, "standard input");
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0) {
+    const std::string why = unreadable(path, info);
+    if (!why.empty()) return refusal(path, why);
+  }
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return file_error(DiagnosticKind::SourceFile, path, "read", errno);
   auto content = read_open(fd, path);

@@ -1,6 +1,9 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -33,7 +36,30 @@ TEST(ReadFile, ADeviceIsRefusedInsteadOfReadForEver) {
   for (const char* device : {"/dev/zero", "/dev/full", "/dev/urandom"}) {
     EXPECT_EQ(refusal(device),
               "cannot read `" + std::string(device) + "`: it is a device, not a file");
+    EXPECT_EQ(irregular_kind(device), "a device");
   }
+}
+
+TEST(ReadFile, ANamedPipeAndASocketAreRefusedInsteadOfWaitedFor) {
+  const Folder folder;
+  const std::string pipe = (folder.path / "p").string();
+  const std::string link = (folder.path / "l").string();
+  const std::string name = (folder.path / "s").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, link);
+  EXPECT_EQ(refusal(pipe), "cannot read `" + pipe + "`: it is a named pipe, not a file");
+  EXPECT_EQ(refusal(link), "cannot read `" + link + "`: it is a named pipe, not a file");
+  EXPECT_EQ(irregular_kind(link), "a named pipe");
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(name.size(), sizeof address.sun_path);
+  name.copy(address.sun_path, name.size());
+  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(refusal(name), "cannot read `" + name + "`: it is a socket, not a file");
+  ::close(fd);
+  EXPECT_EQ(irregular_kind("/"), "a directory");
+  EXPECT_EQ(irregular_kind("/no/such"), "");
 }
 
 TEST(ReadFile, FoldersAndMissingFiles) {

@@ -21,24 +21,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A failure's reason, with the operator that it comes from.
-std::string reason_text(const validate::Outcome& outcome) {
-  if (!outcome.first_wrong) return outcome.reason;
-  const validate::FirstWrong& wrong = *outcome.first_wrong;
-  std::string text =
-      fmt::format("{}; the first operator that differs is {}", outcome.reason, wrong.op);
-  if (!wrong.at.empty()) text += fmt::format(" at {}", wrong.at);
-  if (!wrong.module.empty()) text += fmt::format(" ({})", wrong.module);
-  if (wrong.agreeing > 0)
-    text += fmt::format(", after {} that agree{}", wrong.agreeing, wrong.agreeing == 1 ? "s" : "");
-  return fmt::format("{}: {}", text, wrong.place);
-}
-
 report::Validation to_report(const validate::Outcome& outcome) {
   report::Validation v;
   v.status = outcome.status;
   v.method = outcome.method;
-  v.reason = reason_text(outcome);
+  v.reason = validate::reason_text(outcome);
   v.max_abs_error = outcome.max_abs_error;
   v.max_rel_error = outcome.max_rel_error;
   v.worst_tolerance_share = outcome.worst_tolerance_share;

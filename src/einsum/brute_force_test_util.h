@@ -79,6 +79,9 @@ class BruteForce : public BruteForceZeros {
   void read(const ir::Kernel& kernel, int32_t id, const Values& atoms) {
     if (id < 0) return;
     const Node& n = node(kernel, id);
+    // What is multiplied by a zero is not needed.
+    const bool vanishes = n.op == Op::Mul || n.op == Op::Div || n.op == Op::And;
+    if (vanishes && surely_zero(kernel, id, atoms)) return;
     if (n.op == Op::Load) {
       const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
       need(access.tensor, element(access.tensor, access.subscripts, atoms));
@@ -243,7 +246,7 @@ class BruteForce : public BruteForceZeros {
   }
 
   bool uses_previous(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
-    if (id < 0) return false;
+    if (id < 0 || surely_zero(kernel, id, atoms)) return false;
     const Node& n = node(kernel, id);
     if (n.op == Op::Prev || uses_previous(kernel, n.a, atoms)) return true;
     const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
@@ -309,13 +312,9 @@ class BruteForce : public BruteForceZeros {
       read(kernel, kernel.second_value, atoms);
     });
     if (kernel.init < 0 && kernel.otherwise < 0) return;
-    // Other loops at 0: only target loops matter here.
     each(program_.tensor(kernel.output).shape, [&](const Values& at) {
       const int64_t to = flat(kernel.output, at);
-      Values loops(kernel.loops.size(), 0);
-      for (size_t axis = 0; axis < at.size(); ++axis)
-        loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
-      const Values atoms = complete(kernel.atoms, loops);
+      const Values atoms = at_target(kernel, at);
       if (!is_needed(kernel, atoms)) return;
       if (reached.contains(to) || kernel.otherwise < 0) read(kernel, kernel.init, atoms);
       if (!reached.contains(to)) read(kernel, kernel.otherwise, atoms);

@@ -34,6 +34,12 @@ class BruteForceZeros : public BruteForcePoints {
     switch (n.op) {
       case Op::Constant:
         return constant_zero(kernel, id);
+      case Op::Index: {
+        bool data = false;
+        each_data_read(kernel.atoms, kernel.linears[static_cast<size_t>(n.reference)],
+                       [&](const ir::Atom&) { data = true; });
+        return !data && integer(kernel, id, atoms) == 0;
+      }
       case Op::Load: {
         const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
         return is_zero_element(access.tensor, element(access.tensor, access.subscripts, atoms));
@@ -82,6 +88,14 @@ class BruteForceZeros : public BruteForcePoints {
       default:
         return false;
     }
+  }
+
+  // What `init` and `else` see of an element: the target's loops, others at 0.
+  Values at_target(const ir::Kernel& kernel, const Values& at) const {
+    Values loops(kernel.loops.size(), 0);
+    for (size_t axis = 0; axis < at.size(); ++axis)
+      loops[static_cast<size_t>(kernel.target_loops[axis])] = at[axis];
+    return complete(kernel.atoms, loops);
   }
 
  private:
@@ -150,13 +164,14 @@ class BruteForceZeros : public BruteForcePoints {
   void mark_zeros(const ir::Kernel& kernel) {
     const bool sum = kernel.reduction == ir::Reduction::Sum;
     if (kernel.reduction != ir::Reduction::None && !sum) return;
-    if (kernel.init >= 0 && !constant_zero(kernel, kernel.init)) return;
-    if (!kernel.guards.empty() && (sum ? kernel.otherwise >= 0 : true)) {
-      if (kernel.otherwise < 0 || !constant_zero(kernel, kernel.otherwise)) return;
-    }
+    if (!sum && !kernel.guards.empty() && kernel.otherwise < 0) return;
     auto& zeros = this->zeros(kernel.output);
-    for (int64_t i = 0; i < ir::element_count(program_.tensor(kernel.output).shape); ++i)
-      zeros.insert(i);
+    each(program_.tensor(kernel.output).shape, [&](const Values& at) {
+      const Values atoms = at_target(kernel, at);
+      if ((kernel.init < 0 || surely_zero(kernel, kernel.init, atoms)) &&
+          (kernel.otherwise < 0 || surely_zero(kernel, kernel.otherwise, atoms)))
+        zeros.insert(flat(kernel.output, at));
+    });
     each_point(kernel, [&](const Values& atoms) {
       if (!surely_zero(kernel, kernel.value, atoms)) zeros.erase(target(kernel, atoms));
     });

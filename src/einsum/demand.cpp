@@ -9,8 +9,9 @@ namespace solar::einsum {
 
 namespace {
 
-// Whether the value needs the previous step's whichever way its selects go.
-bool surely_uses_previous(const ir::Kernel& kernel) {
+// Whether the value needs the previous step's whichever way its selects go, at every step.
+bool surely_uses_previous(const KernelReader& reader) {
+  const ir::Kernel& kernel = reader.kernel();
   std::vector<bool> uses(kernel.nodes.size(), false);
   const auto used = [&](int32_t id) { return id >= 0 && uses[static_cast<size_t>(id)]; };
   for (size_t i = 0; i < kernel.nodes.size(); ++i) {
@@ -21,6 +22,8 @@ bool surely_uses_previous(const ir::Kernel& kernel) {
     } else {
       uses[i] = uses[i] || used(node.b) || used(node.c);
     }
+    const auto id = static_cast<int32_t>(i);
+    uses[i] = uses[i] && reader.required_for_other_than(Special::Zero, id).empty();
   }
   return used(kernel.value);
 }
@@ -156,7 +159,7 @@ Region Tracer::close_over_steps(const KernelReader& reader, const Region& wanted
         std::any_of(kernel.nodes.begin(), kernel.nodes.end(),
                     [](const ir::ScalarNode& node) { return node.op == ir::ScalarOp::Prev; });
     if (!uses_previous) return wanted;
-    if (kernel.indexed || !kernel.guards.empty() || !surely_uses_previous(kernel)) {
+    if (kernel.indexed || !kernel.guards.empty() || !surely_uses_previous(reader)) {
       exact = exact && wanted.is_full();
       return wanted;
     }

@@ -16,34 +16,6 @@ using ir::ScalarOp;
 
 constexpr size_t kMaximumClauses = 16;
 
-// Functions of one value that are 0 at 0; a quotient with dividend 0.
-bool keeps_zero(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::Div:
-    case ScalarOp::Neg:
-    case ScalarOp::Abs:
-    case ScalarOp::Sign:
-    case ScalarOp::Sqrt:
-    case ScalarOp::Sin:
-    case ScalarOp::Tan:
-    case ScalarOp::Tanh:
-    case ScalarOp::Sinh:
-    case ScalarOp::Asin:
-    case ScalarOp::Atan:
-    case ScalarOp::Erf:
-    case ScalarOp::Floor:
-    case ScalarOp::Ceil:
-    case ScalarOp::Round:
-    case ScalarOp::Trunc:
-    case ScalarOp::Expm1:
-    case ScalarOp::Log1p:
-    case ScalarOp::Cast:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// No point satisfies it.
 bool never_holds(const Constraint& constraint) {
   return constraint.any_of.empty() && constraint.set == nullptr;
@@ -82,6 +54,33 @@ Conditions both(Conditions a, const Conditions& b) {
 }
 
 }  // namespace
+
+bool keeps_zero(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::Div:
+    case ScalarOp::Neg:
+    case ScalarOp::Abs:
+    case ScalarOp::Sign:
+    case ScalarOp::Sqrt:
+    case ScalarOp::Sin:
+    case ScalarOp::Tan:
+    case ScalarOp::Tanh:
+    case ScalarOp::Sinh:
+    case ScalarOp::Asin:
+    case ScalarOp::Atan:
+    case ScalarOp::Erf:
+    case ScalarOp::Floor:
+    case ScalarOp::Ceil:
+    case ScalarOp::Round:
+    case ScalarOp::Trunc:
+    case ScalarOp::Expm1:
+    case ScalarOp::Log1p:
+    case ScalarOp::Cast:
+      return true;
+    default:
+      return false;
+  }
+}
 
 bool KernelReader::is_constant(int32_t id, double value) const {
   const ScalarNode& n = node(id);
@@ -252,6 +251,10 @@ void KernelReader::zero_conditions(int32_t id, std::vector<Constraint>& all) con
     case ScalarOp::Constant:
       if (is_constant(id, 0)) all.push_back(Constraint{});
       return;
+    case ScalarOp::Index:
+      if (auto index = as_linear(id))
+        all.push_back(guard_constraint(nest_, {Guard::Kind::NonZero, std::move(*index)}));
+      return;
     case ScalarOp::Load: {
       const Conditions found = load_conditions(Special::Zero, id);
       all.insert(all.end(), found.all.begin(), found.all.end());
@@ -344,6 +347,22 @@ std::vector<Constraint> KernelReader::required_for_other_than(Special special, i
       break;
   }
   return all;
+}
+
+bool KernelReader::leaves_out_factors(const std::vector<bool>& depends) const {
+  std::vector<bool> reads;  // nodes that depend
+  const auto is = [&](int32_t id) { return id >= 0 && reads[static_cast<size_t>(id)]; };
+  const auto may_be_zero = [&](int32_t id) {
+    return !required_for_other_than(Special::Zero, id).empty();
+  };
+  for (const ScalarNode& n : kernel_->nodes) {
+    reads.push_back(n.op == ScalarOp::Load ? depends[ir::index(folded(n.reference).base)]
+                                           : is(n.a) || is(n.b) || is(n.c));
+    if (n.op != ScalarOp::Mul && n.op != ScalarOp::Div) continue;
+    if (is(n.b) && may_be_zero(n.a)) return true;
+    if (n.op == ScalarOp::Mul && is(n.a) && may_be_zero(n.b)) return true;
+  }
+  return false;
 }
 
 bool KernelReader::compares_integers(int32_t id) const {

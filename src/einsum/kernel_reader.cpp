@@ -20,6 +20,20 @@ std::vector<int64_t> extents_of(const ProgramIndex& index, const ir::Kernel& ker
   return extents;
 }
 
+// Whose operands are not needed where the value is surely zero: in a product one factor decides.
+bool may_vanish(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::Mul:
+    case ScalarOp::Div:
+    case ScalarOp::And:
+    case ScalarOp::Exp:
+    case ScalarOp::Sigmoid:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 KernelReader::KernelReader(const ProgramIndex& index, const ir::Kernel& kernel,
@@ -132,7 +146,8 @@ struct KernelReader::Visit {
   int data_choices = 0;  // branches chosen by data that we are in
 };
 
-void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit& state) const {
+void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit& state,
+                         bool in_product) const {
   if (id < 0) return;
   if (when.empty() && state.data_choices == 0) {
     if (state.visited[static_cast<size_t>(id)]) return;
@@ -142,6 +157,13 @@ void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit&
     return;
   }
   const ScalarNode& n = node(id);
+  if (!in_product && may_vanish(n.op)) {
+    std::vector<Constraint> inside = required_for_other_than(Special::Zero, id);
+    if (!inside.empty()) {
+      inside.insert(inside.begin(), when.begin(), when.end());
+      return visit(id, inside, state, true);
+    }
+  }
   if (n.op == ScalarOp::Load) {
     const FoldedAccess& access = folded(n.reference);
     state.uses.all.push_back({access, when, n.reference, state.data_choices > 0});
@@ -149,9 +171,10 @@ void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit&
       data_uses(nest_, subscript, when, state.uses.all);
   }
   if (n.op == ScalarOp::Index) data_uses(nest_, linear(n.reference), when, state.uses.all);
-  visit(n.a, when, state);
+  const bool product = (n.op == ScalarOp::Mul || n.op == ScalarOp::And) && in_product;
+  visit(n.a, when, state, product || (keeps_zero(n.op) && in_product));
   if (n.op != ScalarOp::Select) {
-    visit(n.b, when, state);
+    visit(n.b, when, state, product);
     visit(n.c, when, state);
     return;
   }
@@ -167,10 +190,10 @@ void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit&
   branch(n.c, false);
 }
 
-Uses KernelReader::uses(int32_t node) const {
+Uses KernelReader::uses(int32_t node, bool not_zero) const {
   Visit state;
   state.visited.assign(kernel_->nodes.size(), false);
-  visit(node, {}, state);
+  visit(node, {}, state, not_zero);
   // A read that always happens makes the conditional ones of the same elements superfluous.
   Uses result{{}, state.uses.left_out};
   const auto& all = state.uses.all;

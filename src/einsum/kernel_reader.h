@@ -32,6 +32,9 @@ struct SpecialRegions {
   std::array<std::vector<Region>, 3> regions_ = {};
 };
 
+/// Functions of one value that are 0 at 0; a quotient with dividend 0.
+bool keeps_zero(ir::ScalarOp op);
+
 /// Necessary conditions for something; `exact` if they are sufficient too.
 struct Conditions {
   std::vector<Constraint> all = {};
@@ -98,12 +101,19 @@ class KernelReader {
   /// range up to a length. `known`: tensors that are. A comparison of floats, as in relu, is not
   /// meant: its zeros may be none.
   bool is_zero_by_data(int32_t node, const std::vector<bool>& known) const;
-  /// All reads below `node`, and the index tensors that their subscripts read.
-  Uses uses(int32_t node) const;
+  /// Whether something that `depends` (one entry a tensor) is multiplied by a value that is surely
+  /// zero at some points, or divides it.
+  bool leaves_out_factors(const std::vector<bool>& depends) const;
+  /// All reads below `node`, and the index tensors that their subscripts read. What a surely zero
+  /// factor multiplies is not read. `not_zero`: the value is asked for only where it is not surely
+  /// zero.
+  Uses uses(int32_t node, bool not_zero) const;
 
  private:
   struct Visit;
-  void visit(int32_t node, const std::vector<Constraint>& when, Visit& visit) const;
+  /// `in_product`: `when` holds what the node requires to be other than zero.
+  void visit(int32_t node, const std::vector<Constraint>& when, Visit& visit,
+             bool in_product = false) const;
   std::optional<Linear> compare(const ir::ScalarNode& node, bool positive, Guard::Kind& kind) const;
   Conditions load_conditions(Special special, int32_t load) const;
   void zero_conditions(int32_t node, std::vector<Constraint>& all) const;

@@ -439,6 +439,7 @@ class Lifter {
     if (demand_.both_branches_read) all.push_back("both-branches-read");
     if (prepared_.dense_intermediates) all.push_back("dense-intermediates");
     if (prepared_.ranges_at_example) all.push_back("example-ranges");
+    if (prepared_.finite_factors) all.push_back("finite-factors");
     if (has_hole_) all.push_back("hole-not-counted");
     if (prepared_.lowest_as_infinite) all.push_back("lowest-numbers-mask");
     if (demand_.one_row_gathers) all.push_back("one-row-gathers");

@@ -1,5 +1,6 @@
 // Counts through loops and branches.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "einsum/lift_test_util.h"
@@ -25,7 +26,9 @@ program bilstm(input x: f32[B, T, I],
   }
 })");
   EXPECT_EQ(graph.totals.macs.value, 8064);
-  EXPECT_EQ(graph.totals.macs_useful.value, 7552);  // the first step of each multiplies zeros
+  // The first step of each multiplies zeros: 512 of the states' products, and the forget gate's
+  // share of the inputs', B*H*(I + I + 2*H + 2*H).
+  EXPECT_EQ(graph.totals.macs_useful.value, 8064 - 512 - 208);
   EXPECT_EQ(graph.totals.bytes_read_inputs.min.value, 240);
   EXPECT_EQ(graph.totals.bytes_read_params.min.value, 3200);
   EXPECT_EQ(graph.totals.bytes_written_outputs.min.value, 384);
@@ -34,7 +37,42 @@ program bilstm(input x: f32[B, T, I],
   EXPECT_EQ(graph.operators[0].bytes_in.min.value, 3440);
   EXPECT_EQ(graph.operators[0].bytes_out.min.value, 384);
   EXPECT_TRUE(graph.exact);
-  EXPECT_TRUE(graph.assumptions.empty());
+  EXPECT_EQ(graph.assumptions, std::vector<std::string>{"finite-factors"});
+}
+
+/// One layer from a zero state over `steps` steps: B = 3, I = 4, H = 8.
+Graph recurrent(const std::string& function, int gates, int64_t steps, const std::string& bias) {
+  return lift_text(fmt::format(R"(
+program rnn(input x: f32[T, B, I], param w: f32[G*H, I], param u: f32[G*H, H], param b: f32[G*H]) -> (y) {{
+  dims T = {}, B = 3, I = 4, H = 8, G = {}
+  kernel z: f32[B, H] {{ for b:B, n:H   z[b,n] = 0 }}
+  kernel none: f32[G*H] {{ for n:G*H   none[n] = 0 }}
+  let {}, w, u, {}, {})
+}})",
+                               steps, gates, function, bias, bias));
+}
+
+// f * c at the first step is 0: neither the gate nor its weights count.
+TEST(Loops, ForgetGateOfAZeroStateIsDead) {
+  for (const int64_t steps : {1, 2, 8, 400}) {
+    const Graph graph = recurrent("(y, h, c) = lstm(x, z, z", 4, steps, "b");
+    const int64_t macs = 3 * (steps * 4 * 8 * 4 - 8 * 4 + (steps - 1) * 4 * 8 * 8);
+    EXPECT_EQ(graph.totals.macs_useful, Macs{macs}) << steps;
+    EXPECT_EQ(graph.totals.bytes_read_params.min.value,
+              steps == 1 ? 4 * 3 * 8 * (4 + 1) : 4 * 4 * 8 * (4 + 8 + 1));
+    EXPECT_TRUE(graph.exact);
+    EXPECT_TRUE(assumes(graph, "finite-factors"));
+  }
+}
+
+// r * (W h + b) at the first step is 0 if there is no bias.
+TEST(Loops, ResetGateOfAZeroStateIsDeadWithoutBias) {
+  for (const int64_t steps : {1, 2, 8}) {
+    const int64_t all = 3 * (steps * 3 * 8 * 4 + (steps - 1) * 3 * 8 * 8);
+    EXPECT_EQ(recurrent("(y, h) = gru(x, z", 3, steps, "none").totals.macs_useful,
+              Macs{all - 3 * 8 * 4});
+    EXPECT_EQ(recurrent("(y, h) = gru(x, z", 3, steps, "b").totals.macs_useful, Macs{all});
+  }
 }
 
 TEST(Loops, SelectiveScanAsWritten) {

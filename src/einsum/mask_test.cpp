@@ -34,6 +34,32 @@ void expect_useful(const Graph& graph, int64_t macs) {
   EXPECT_FALSE(assumes(graph, "dense-intermediates"));
 }
 
+// Inside a sum too: what a zero factor multiplies is dead.
+TEST(Mask, AFactorInsideASumIsFollowed) {
+  const std::string keep = "f32(select(j <= i, 1, 0))";
+  const Graph graph = scores("f32", "0  else 1", "s[i,j] * m[i,j] + q[i,0]");
+  EXPECT_EQ(graph.totals.macs_useful, Macs{kPairs * 4});
+  EXPECT_TRUE(assumes(graph, "finite-factors"));
+  EXPECT_EQ(scores("f32", "0  else 1", "q[i,0] - " + keep + " * s[i,j]").totals.macs_useful,
+            Macs{kPairs * 4});
+  EXPECT_EQ(scores("f32", "0  else 1", "max(s[i,j] * tanh(m[i,j]), q[i,0])").totals.macs_useful,
+            Macs{kPairs * 4});
+  EXPECT_EQ(scores("f32", "-inf  else 0", "1 + exp(s[i,j] + m[i,j])").totals.macs_useful,
+            Macs{kPairs * 4});
+  EXPECT_FALSE(assumes(scores("f32", "1  else 2", "s[i,j] * m[i,j]"), "finite-factors"));
+}
+
+// The zeros of what a reduction starts from, and of `else`, need not be written as the number 0.
+TEST(Mask, ZerosOfInitAndElseAreFollowed) {
+  const Graph graph = lift_text(
+      "program p(input x: f32[S, D], input y: f32[S, D], const c: f32[S] = [0, 0, 3, 0]) -> (o) { "
+      "dims S = 4, D = 5 "
+      "kernel z: f32[S] { for i:S, d:D where i > 0   z[i] += 0 * x[i,d]   init c[i]  else c[i] } "
+      "kernel p: f32[S] { for i:S, d:D   p[i] += x[i,d] * y[i,d] } "
+      "kernel o: f32[S] { for i:S   o[i] = p[i] * z[i] } }");
+  EXPECT_EQ(graph.totals.macs_useful, Macs{5});
+}
+
 TEST(Mask, AnAddedOneIsFollowed) {
   expect_useful(scores("f32", "-inf  else 0", "s[i,j] + m[i,j]"), kPairs * 4);
 }

@@ -188,9 +188,10 @@ class Preparation {
     }
   }
 
-  // Guards, and the reads of all expressions.
+  // Guards, and the reads of all expressions. `not_zero`: points where the value is surely zero
+  // will be left out.
   Piece read_nest(const Placed& placed, const ir::Kernel& kernel, Statement& statement,
-                  std::span<const Linear> targets) {
+                  std::span<const Linear> targets, bool not_zero) {
     statement.outputs = {kernel.output};
     if (kernel.second_output) statement.outputs.push_back(*kernel.second_output);
     const std::vector<int32_t>& loops = index_.block_of(placed).loops;
@@ -224,23 +225,26 @@ class Preparation {
       if (data) result_.ranges_at_example = true;
       piece.guards.push_back(guard_constraint(reader.nest(), guard));
     }
-    const auto take = [&](int32_t node, std::vector<Use>& into) {
+    const auto take = [&](int32_t node, std::vector<Use>& into, bool not_zero = false) {
       if (node < 0) return;
-      Uses found = reader.uses(node);
+      Uses found = reader.uses(node, not_zero);
       statement.left_out_reads = statement.left_out_reads || found.left_out;
       into.insert(into.end(), found.all.begin(), found.all.end());
     };
     if (kernel.data_guard >= 0) statement.data_guarded = true;
     take(kernel.data_guard, statement.guard_uses);
-    take(kernel.value, piece.uses);
+    take(kernel.value, piece.uses, not_zero);
     if (kernel.second_output) take(kernel.second_value, piece.uses);
     take(kernel.init, statement.init_uses);
     take(kernel.otherwise, statement.otherwise_uses);
+    std::vector<bool> made_of_inputs = result_.generated;
+    made_of_inputs.flip();
+    if (reader.leaves_out_factors(made_of_inputs)) result_.finite_factors = true;
     return piece;
   }
 
   void prepare_kernel(const Placed& placed, const ir::Kernel& kernel, Statement& statement) {
-    Piece piece = read_nest(placed, kernel, statement, {});
+    Piece piece = read_nest(placed, kernel, statement, {}, skips_zeros(kernel));
     statement.generated = only_generated(statement, piece.uses);
     restrict_to_special(kernel, statement, piece);
     note_masks(statement, piece);
@@ -251,7 +255,8 @@ class Preparation {
   }
 
   void prepare_scatter(const Placed& placed, const ir::Scatter& scatter, Statement& statement) {
-    Piece piece = read_nest(placed, scatter.nest, statement, scatter.subscripts);
+    Piece piece =
+        read_nest(placed, scatter.nest, statement, scatter.subscripts, drops_zeros(scatter));
     KernelReader& reader = *statement.reader;
     statement.scatter = std::make_unique<ScatterParts>();
     ScatterParts& parts = *statement.scatter;
@@ -261,7 +266,7 @@ class Preparation {
       data_uses(reader.nest(), subscript, {}, piece.uses);
     }
     std::vector<Constraint> zero;
-    if (scatter.nest.reduction == Reduction::Sum || (parts.sets && !scatter.base))
+    if (drops_zeros(scatter))
       zero = reader.required_for_other_than(Special::Zero, scatter.nest.value);
     piece.constraints = piece.guards;
     piece.constraints.insert(piece.constraints.end(), zero.begin(), zero.end());
@@ -318,6 +323,17 @@ class Preparation {
     return true;
   }
 
+  // Updates that are surely zero change nothing.
+  static bool drops_zeros(const ir::Scatter& scatter) {
+    const Reduction reduction = scatter.nest.reduction;
+    return reduction == Reduction::Sum || (reduction == Reduction::None && !scatter.base);
+  }
+
+  // Whether points where the value is surely zero are left out.
+  static bool skips_zeros(const ir::Kernel& kernel) {
+    return kernel.reduction == Reduction::None || kernel.reduction == Reduction::Sum;
+  }
+
   // Points whose value is known without reading need no work; what they give is known of the
   // output.
   void restrict_to_special(const ir::Kernel& kernel, Statement& statement, Piece& piece) {
@@ -325,9 +341,7 @@ class Preparation {
     const bool plain = kernel.reduction == Reduction::None;
     std::vector<Constraint> zero;
     std::vector<Constraint> infinite;
-    if (plain || kernel.reduction == Reduction::Sum) {
-      zero = reader.required_for_other_than(Special::Zero, kernel.value);
-    }
+    if (skips_zeros(kernel)) zero = reader.required_for_other_than(Special::Zero, kernel.value);
     if (plain || kernel.reduction == Reduction::Max) {
       infinite = reader.required_for_other_than(Special::MinusInfinity, kernel.value);
     }
@@ -341,17 +355,15 @@ class Preparation {
     piece.constraints.insert(piece.constraints.end(), infinite.begin(), infinite.end());
     piece.domain = solve(*piece.nest, piece.constraints);
     if (kernel.second_output) return;
+    const std::vector<int64_t>& shape = index_.shape(kernel.output);
     const auto reached = [&](const std::vector<Constraint>& special) {
       std::vector<Constraint> all = piece.guards;
       all.insert(all.end(), special.begin(), special.end());
       const bool same = all.size() == piece.constraints.size();
       const Region points = same ? piece.domain : solve(*piece.nest, all);
-      return image(*piece.nest, points, piece.target, index_.shape(kernel.output));
+      return image(*piece.nest, points, piece.target, shape);
     };
     const bool guarded = !piece.guards.empty() || statement.data_guarded;
-    const auto is = [&](int32_t node, double value, bool absent) {
-      return node < 0 ? absent : reader.is_constant(node, value);
-    };
     const auto output = ir::index(kernel.output);
     const bool true_elsewhere = kernel.otherwise >= 0 && reader.is_constant(kernel.otherwise, 1);
     if (!nonzero.empty() && (!guarded || true_elsewhere))
@@ -359,18 +371,33 @@ class Preparation {
     if (plain && !guarded && program_.tensor(kernel.output).type == ir::ElementType::Bool)
       result_.specials->known[output] = reader.conditions(kernel.value, true).exact &&
                                         reader.conditions(kernel.value, false).exact;
-    if ((plain && (!guarded || is(kernel.otherwise, 0, false))) ||
-        (kernel.reduction == Reduction::Sum && is(kernel.init, 0, true) &&
-         is(kernel.otherwise, 0, true))) {
-      if (!zero.empty() || guarded)
-        result_.specials->without(Special::Zero)[output] = reached(zero);
-    }
-    if ((plain && (!guarded || is(kernel.otherwise, -kInfinity, false))) ||
-        (kernel.reduction == Reduction::Max && is(kernel.init, -kInfinity, true) &&
-         is(kernel.otherwise, -kInfinity, true))) {
-      if (!infinite.empty() || guarded)
-        result_.specials->without(Special::MinusInfinity)[output] = reached(infinite);
-    }
+    // What is known if all points, and `init` and `else` at all elements, are taken together.
+    const auto note = [&](Special special, const std::vector<Constraint>& required) {
+      Region others = Region::none(shape);
+      for (const int32_t edge : {kernel.init, kernel.otherwise}) {
+        if (edge < 0) continue;
+        const auto at_edge = elements_other_than(special, edge, reader, piece, shape);
+        if (!at_edge) return;
+        others = unite(others, *at_edge);
+      }
+      if (plain && guarded && kernel.otherwise < 0) return;
+      if (!required.empty() || guarded)
+        result_.specials->without(special)[output] = unite(reached(required), others);
+    };
+    if (skips_zeros(kernel)) note(Special::Zero, zero);
+    if (plain || kernel.reduction == Reduction::Max) note(Special::MinusInfinity, infinite);
+  }
+
+  // Where `edge`, which depends on the target's loops only, may give something else.
+  static std::optional<Region> elements_other_than(Special special, int32_t edge,
+                                                   const KernelReader& reader, const Piece& piece,
+                                                   const std::vector<int64_t>& shape) {
+    const auto required = reader.required_for_other_than(special, edge);
+    if (required.empty()) return std::nullopt;
+    const Region points = solve(*piece.nest, required);
+    const auto& extents = piece.nest->extents();
+    if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return std::nullopt;
+    return image(*piece.nest, points, piece.target, shape);
   }
 
   // What is required for another element than the lowest number of its type, if each row along the

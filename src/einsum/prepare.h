@@ -54,6 +54,7 @@ struct Prepared {
   std::vector<bool> generated = {};                    // per tensor
   bool dense_intermediates = false;
   bool lowest_as_infinite = false;  // the lowest number of a type masks as minus infinity does
+  bool finite_factors = false;      // what surely zero factors multiply was left out
   bool ranges_at_example = false;   // ragged ranges are those of given index values
   bool ranges_unknown = false;
 };

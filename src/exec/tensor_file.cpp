@@ -1,7 +1,8 @@
 #include "exec/tensor_file.h"
 
-#include <filesystem>
+#include <fmt/format.h>
 
+#include "base/file.h"
 #include "exec/tensor_file_parts.h"
 
 namespace solar::exec {
@@ -20,12 +21,9 @@ std::string shown(std::string_view name) {
 }
 
 Result<NamedTensors> read_tensors(const std::string& path, const ReadLimits& limits) {
-  std::error_code unknown;
-  const auto kind = std::filesystem::status(path, unknown).type();
-  if (kind != std::filesystem::file_type::regular &&
-      kind != std::filesystem::file_type::not_found &&
-      kind != std::filesystem::file_type::directory) {
-    return tensor_file_error(path, "it is a device or pipe, not a file",
+  const std::string_view kind = irregular_kind(path);
+  if (!kind.empty()) {
+    return tensor_file_error(path, fmt::format("it is {}, not a file", kind),
                              "write it to a file first");
   }
   if (path.ends_with(".safetensors")) return read_safetensors(path, limits);

@@ -51,7 +51,7 @@ struct TracedProgram {
   std::string path;  // the file that holds it
   std::string name;
   std::string form;  // model, callable, module, factory
-  std::string mode;  // train, eval, mixed
+  std::string mode;  // train, eval, mixed, as exported; empty: none
   std::vector<Port> ports;
   std::vector<std::string> warnings;
   std::string constants_path;  // tensors that the tracer lifted out of the program, or empty

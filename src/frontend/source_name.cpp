@@ -8,6 +8,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
+
 namespace solar::frontend {
 namespace {
 
@@ -51,7 +53,8 @@ Result<Done> check_source_name(const std::string& source) {
     if (errno == ENOENT) return refusal(fmt::format("no such file: {}", path), kForms);
     return refusal(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
   }
-  if (!S_ISREG(info.st_mode)) return refusal(fmt::format("not a file: {}", path), kForms);
+  const std::string_view kind = irregular_kind(path);
+  if (!kind.empty()) return refusal(fmt::format("not a file but {}: {}", kind, path), kForms);
   if (!path.ends_with(".py") && !source.ends_with(".pt2")) {
     return refusal(fmt::format("unknown kind of source: {}", path), kForms);
   }

@@ -28,11 +28,17 @@ TEST(SourceName, WhatIsNoneIsRefusedWithAReason) {
   std::ofstream(folder->file("a.pt2")) << "\n";
   std::ofstream(folder->file("\xff.py")) << "\n";
   ASSERT_EQ(::mkdir(folder->file("d.py").c_str(), 0700), 0);
+  ASSERT_EQ(::mkfifo(folder->file("p.py").c_str(), 0600), 0);
   const std::pair<const char*, const char*> cases[] = {
-      {"none.py", "no such file"},           {"none.py:f", "no such file"},
-      {"a.txt", "unknown kind of source"},   {"a.txt:f", "unknown kind of source"},
-      {"a.pt2:f", "unknown kind of source"}, {"d.py", "not a file"},
-      {"a.txt/b.py", "Not a directory"},     {"\xff.py", "is not UTF-8"},
+      {"none.py", "no such file"},
+      {"none.py:f", "no such file"},
+      {"a.txt", "unknown kind of source"},
+      {"a.txt:f", "unknown kind of source"},
+      {"a.pt2:f", "unknown kind of source"},
+      {"d.py", "not a file but a directory"},
+      {"p.py", "not a file but a named pipe"},
+      {"a.txt/b.py", "Not a directory"},
+      {"\xff.py", "is not UTF-8"},
   };
   for (const auto& [name, said] : cases) {
     const auto checked = check_source_name(folder->file(name));

@@ -246,6 +246,17 @@ TEST(ReportText, EmptyReport) {
   EXPECT_EQ(text.find("inf"), std::string::npos) << text;
 }
 
+TEST(ReportText, TheModeIsNamedWhereThereIsOne) {
+  Report r = small_report();
+  const auto title = [&] { return render_text(r).substr(0, render_text(r).find('\n')); };
+  EXPECT_NE(title().find(", eval mode, "), std::string::npos) << title();
+  r.mode = "as exported";
+  EXPECT_NE(title().find(", as exported, "), std::string::npos) << title();
+  r.mode = "";
+  EXPECT_EQ(title().find(" mode"), std::string::npos) << title();
+  EXPECT_EQ(title().find(", ,"), std::string::npos) << title();
+}
+
 TEST(ReportText, NamesCannotBreakTheLayout) {
   Report r = small_report();
   const std::string hostile =

@@ -251,10 +251,11 @@ std::string assumptions_text(const std::vector<std::string>& assumptions, const 
 }
 
 std::string title_text(const Report& report, const Style& style) {
+  const bool known = report.mode != "as exported" && !report.mode.empty();
   std::string text =
-      fmt::format("{}{}, {} source {}", report.program,
-                  report.mode.empty() ? "" : fmt::format(", {} mode", report.mode),
-                  report.nodes.size(), report.nodes.size() == 1 ? "operator" : "operators");
+      fmt::format("{}{}{}{}, {} source {}", report.program, report.mode.empty() ? "" : ", ",
+                  report.mode, known ? " mode" : "", report.nodes.size(),
+                  report.nodes.size() == 1 ? "operator" : "operators");
   if (!report.bounds.empty()) {
     const Bound& bound = report.bounds.front();
     text += fmt::format(", precision {}", bound.precision);

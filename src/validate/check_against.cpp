@@ -1,7 +1,9 @@
 // Programs written by somebody else, compared with an original.
 
 #include <algorithm>
+#include <iterator>
 
+#include "validate/first_wrong.h"
 #include "validate/run.h"
 #include "validate/sizes.h"
 #include "validate/validate.h"
@@ -28,6 +30,11 @@ class Original {
     if (!traced) return golden;
     source_ = ports_of(traced->trace);
     return run_original(pool_, request_, source_, run, folder_, options_);
+  }
+
+  std::optional<FirstWrong> first_wrong(const ir::VerifiedProgram& program, const Run& run) const {
+    if (options_.progress) options_.progress("validate: look for the first operator that differs");
+    return first_wrong_by_name(pool_, request_, program, run, folder_, options_);
   }
 
  private:
@@ -57,10 +64,16 @@ Result<Done> check_group(frontend::WorkerPool& pool, Original& original,
     const auto pending = [&](size_t i) { return outcomes[i] && outcomes[i]->status != "failed"; };
     if (std::none_of(members.begin(), members.end(), pending)) break;
     SOLAR_TRY(Golden golden, original.run(run));
-    for (const size_t i : members) {
-      if (!pending(i)) continue;
+    std::vector<size_t> compared;
+    std::copy_if(members.begin(), members.end(), std::back_inserter(compared), pending);
+    for (const size_t i : compared) {
       auto done = compare_run(pool, programs[i], golden, options, *outcomes[i]);
       if (!done) outcomes[i] = std::move(done.error());
+    }
+    golden.tensors.clear();
+    for (const size_t i : compared) {
+      if (outcomes[i] && outcomes[i]->status == "failed")
+        outcomes[i]->first_wrong = original.first_wrong(programs[i], run);
     }
   }
   for (const size_t i : members) {

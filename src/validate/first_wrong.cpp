@@ -88,9 +88,9 @@ class Search {
 
 Result<std::optional<FirstWrong>> search(frontend::WorkerPool& pool,
                                          const frontend::SourceRequest& request,
-                                         const frontend::TracedProgram& trace, const Run& run,
-                                         const std::string& folder, const Options& options) {
-  SOLAR_TRY(const Inside inside, inside_of(trace));
+                                         const frontend::TracedProgram& trace, const Inside& inside,
+                                         const Run& run, const std::string& folder,
+                                         const Options& options) {
   const Search search(inside, options);
   size_t begin = 0;
   for (int part = 0; part < kMaxParts && begin < inside.steps.size(); ++part) {
@@ -104,13 +104,67 @@ Result<std::optional<FirstWrong>> search(frontend::WorkerPool& pool,
   return std::optional<FirstWrong>();
 }
 
+// The steps with tensors that `program` has too.
+Inside seen_in(Inside inside, const ir::VerifiedProgram& program) {
+  std::map<std::string, const ir::Tensor*> theirs;
+  for (const ir::Statement& statement : program->statements) {
+    for (const ir::TensorId id : ir::outputs_of(statement))
+      theirs[program->tensor(id).name] = &program->tensor(id);
+  }
+  std::map<std::string, const ir::Tensor*> known;
+  for (const ir::Tensor& tensor : inside.program->tensors) known[tensor.name] = &tensor;
+  const auto shared = [&](const std::string& name) {
+    const auto a = known.find(name);
+    const auto b = theirs.find(name);
+    return a != known.end() && b != theirs.end() && a->second->type == b->second->type &&
+           a->second->shape == b->second->shape;
+  };
+  std::vector<frontend::TraceStep> steps;
+  for (frontend::TraceStep& step : inside.steps) {
+    bool any = false;
+    for (std::string& name : step.tensors) {
+      if (!shared(name)) name.clear();
+      any = any || !name.empty();
+    }
+    if (any) steps.push_back(std::move(step));
+  }
+  return {std::move(steps), program};
+}
+
 }  // namespace
+
+std::string reason_text(const Outcome& outcome) {
+  if (!outcome.first_wrong) return outcome.reason;
+  const FirstWrong& wrong = *outcome.first_wrong;
+  std::string text =
+      fmt::format("{}; the first operator that differs is {}", outcome.reason, wrong.op);
+  if (!wrong.at.empty()) text += fmt::format(" at {}", wrong.at);
+  if (!wrong.module.empty()) text += fmt::format(" ({})", wrong.module);
+  if (wrong.agreeing > 0)
+    text += fmt::format(", after {} that agree{}", wrong.agreeing, wrong.agreeing == 1 ? "s" : "");
+  return fmt::format("{}: {}", text, wrong.place);
+}
+
+std::optional<FirstWrong> first_wrong_by_name(frontend::WorkerPool& pool,
+                                              const frontend::SourceRequest& request,
+                                              const ir::VerifiedProgram& program, const Run& run,
+                                              const std::string& folder, const Options& options) {
+  const auto traced = trace_source(pool, request, folder, options);
+  if (!traced) return std::nullopt;
+  auto inside = inside_of(traced->trace);
+  if (!inside) return std::nullopt;
+  const Inside seen = seen_in(std::move(*inside), program);
+  auto found = search(pool, request, traced->trace, seen, run, folder, options);
+  return found ? *found : std::nullopt;
+}
 
 std::optional<FirstWrong> first_wrong(frontend::WorkerPool& pool,
                                       const frontend::SourceRequest& request,
                                       const frontend::TracedProgram& trace, const Run& run,
                                       const std::string& folder, const Options& options) {
-  auto found = search(pool, request, trace, run, folder, options);
+  const auto inside = inside_of(trace);
+  if (!inside) return std::nullopt;
+  auto found = search(pool, request, trace, *inside, run, folder, options);
   return found ? *found : std::nullopt;
 }
 

@@ -16,4 +16,11 @@ std::optional<FirstWrong> first_wrong(frontend::WorkerPool& pool,
                                       const frontend::TracedProgram& trace, const Run& run,
                                       const std::string& folder, const Options& options);
 
+/// The same of a program that somebody else wrote, with a trace of the original for a key: compared
+/// are the tensors outside of its loops that bear the name, type and shape of an operator's result.
+std::optional<FirstWrong> first_wrong_by_name(frontend::WorkerPool& pool,
+                                              const frontend::SourceRequest& request,
+                                              const ir::VerifiedProgram& program, const Run& run,
+                                              const std::string& folder, const Options& options);
+
 }  // namespace solar::validate

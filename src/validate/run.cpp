@@ -212,8 +212,8 @@ Result<Done> compare_run(frontend::WorkerPool& pool, const ir::VerifiedProgram& 
   const bool differs = std::any_of(compared.begin(), compared.end(),
                                    [](const Comparison& one) { return !one.equal; });
   if (differs && !golden.tensors.contains("near/0")) add_nearby(pool, options, rounding, golden);
-  if (unstable(*pairs, golden, rounding, outcome)) return Done{};
   for (const std::string& warning : golden.warnings) note_once(outcome, warning);
+  if (unstable(*pairs, golden, rounding, outcome)) return Done{};
   if (outcome.status == "skipped") outcome.status = "passed";
   for (size_t i = 0; i < pairs->size(); ++i)
     add_comparison((*pairs)[i], golden.run, compared[i], outcome);

@@ -63,6 +63,9 @@ struct Outcome {
   std::optional<SmallRun> small = {};  // `two-trace`: of the first size
 };
 
+/// A failure's reason, with the operator that it comes from.
+std::string reason_text(const Outcome& outcome);
+
 /// A trace as the analysis uses it: dims unified, verified.
 struct Traced {
   frontend::TracedProgram trace = {};
@@ -81,8 +84,9 @@ Result<Outcome> validate_trace(frontend::WorkerPool& pool, const frontend::Sourc
                                const Options& options);
 
 /// Runs programs written by somebody else against the original, at the source's own sizes (after
-/// overrides). The original runs once for all of them. One result per program; the outer error is
-/// one of the original itself.
+/// overrides). The original runs once for all of them. One result per program, with the first wrong
+/// operator where the program names its results as a trace does; the outer error is one of the
+/// original itself.
 Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
                                                    const frontend::SourceRequest& request,
                                                    const std::vector<ir::VerifiedProgram>& programs,

@@ -226,6 +226,37 @@ def test_the_language_needs_no_python(solar: Solar, mm: str) -> None:
         assert run(solar, *command, environment=environment).code == DONE
 
 
+def test_named_pipes_are_refused_and_named(solar: Solar, mm: str, tmp_path: Path) -> None:
+    names = ("p.alir", "p.py", "p.pt2", "p.npz", "p.safetensors", "p.toml", "p.json")
+    for name in names:
+        os.mkfifo(tmp_path / name)
+    for arguments in (
+        *(("analyze", name, *ARCH) for name in ("p.alir", "p.py", "p.py:f", "p.pt2")),
+        *((command, "p.alir") for command in ("check", "fmt", "fix", "lift", "run")),
+        ("check", mm, "--against", "p.py"),
+        ("analyze", mm, "--arch", "./p.toml"),
+        ("arch", "show", "./p.toml"),
+        *(("run", mm, "--inputs", name) for name in ("p.npz", "p.safetensors")),
+        ("trace", "p.py", "-o", "-"),
+        ("flops", "p.py"),
+    ):
+        ran = run(solar, *arguments)
+        assert ran.code == PROBLEM, ran
+        assert "a named pipe" in ran.err, ran
+    ran = run(solar, "suite", mm, *ARCH, "--out", "measured")
+    assert ran.code == DONE, ran
+    ran = run(solar, "headroom", "measured", "--measured", "p.json")
+    assert (ran.code, "it is a named pipe" in ran.err) == (PROBLEM, True), ran
+
+
+def test_what_a_shell_pipes_in_is_read(solar: Solar, mm: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" check <(sleep 0.3; cat {mm})', solar.binary],
+        env=solar.environment(), cwd=solar.directory, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 # Where output goes.
 
 

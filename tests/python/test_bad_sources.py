@@ -23,12 +23,21 @@ class Model(torch.nn.Module):
         super().__init__()
         {constructor}
 
-    def forward(self, x):
+    def forward(self, x, y=None):
         {forward}
 
 
 def get_inputs():
     return [torch.randn({sizes})]
+"""
+
+MUTE = """class Mute(Exception):
+    def __str__(self): raise SystemExit(7)
+    __repr__ = __str__
+"""
+NESTED = """import torch
+def make(layout):
+    return torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(3, 3)], layout=layout)
 """
 
 
@@ -65,6 +74,35 @@ CASES = {
         constructor="raise ValueError('no \\x1b[31m luck \\udcff')",
     ),
     "forward raises": Case(PROBLEM, ("model.py:11:", "`forward` raised KeyError: 'k'"), forward="raise KeyError('k')"),
+    "mute exception": Case(
+        PROBLEM,
+        ("model.py:14:", "`forward` raised Mute: (its message cannot be shown: `__str__` raised SystemExit)"),
+        before=MUTE,
+        forward="raise Mute()",
+    ),
+    "mute constructor": Case(PROBLEM, ("constructing `Model` raised Mute",), before=MUTE, constructor="raise Mute()"),
+    "mute file": Case(PROBLEM, ("running the file raised Mute",), before=MUTE + "raise Mute()\n"),
+    "sparse": Case(PROBLEM, ("input `x` is sparse (torch.sparse_coo)",), sizes="4, 8).to_sparse("),
+    "sparse rows": Case(PROBLEM, ("input `x` is sparse (torch.sparse_csr)",), sizes="4, 8).to_sparse_csr("),
+    "opaque": Case(PROBLEM, ("a tensor of `get_inputs()` is opaque",), sizes="4, 8).to_mkldnn("),
+    "nested": Case(
+        PROBLEM, ("a tensor of `get_inputs()` is nested",), before=NESTED, sizes="4, 8), make(torch.strided"
+    ),
+    "jagged": Case(PROBLEM, ("input `y` is nested",), before=NESTED, sizes="4, 8), make(torch.jagged"),
+    "quantized": Case(
+        PROBLEM,
+        ("aten.dequantize", "trace the model before it is quantized"),
+        before="import torch\ndef make(): return torch.quantize_per_tensor(torch.ones(4), 0.1, 0, torch.quint8)\n",
+        forward="return y.dequantize() + x[0, :4]",
+        sizes="4, 8), make(",
+    ),
+    "sparse buffer": Case(
+        PROBLEM,
+        ("buffer `e` is sparse (torch.sparse_coo)",),
+        constructor="self.register_buffer('e', torch.eye(4).to_sparse())",
+    ),
+    "on meta": Case(PROBLEM, ("`in/x` cannot be compared: it is on the device `meta`",), sizes="4, 8, device='meta'"),
+    "to meta": Case(PROBLEM, ("`out/0` cannot be compared",), forward="return x.to('meta')"),
     "forward ends": Case(PROBLEM, ("model.py:11:", "`forward` raised SystemExit"), forward="sys.exit(0)"),
     "process ends": Case(PROBLEM, ("error[worker-failed]", "ended the process (exit status 0)"), forward="os._exit(0)"),
     "zygote killed": Case(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import ROOT
+from conftest import ROOT, Solar
 from solar.constants import find_constants
 from solar.frontends.torch import trace
 from solar.huggingface.configurations import bundled_names, configuration_file, sizes_in_file, with_overrides
@@ -56,12 +56,13 @@ from solar.frontends.torch import trace
 from solar.sources import load
 
 result = trace(load(sys.argv[1], json.loads(sys.argv[2]), fake=True))
-print(json.dumps([result.text, result.warnings, [p.name for p in result.ports if p.role == "input"]]))
+inputs = [p.name for p in result.ports if p.role == "input"]
+print(json.dumps([result.text, result.warnings, inputs, result.mode]))
 """
 
 
-def traced(source: str, overrides: dict[str, int]) -> tuple[str, list[str], list[str]]:
-    """Text, warnings and inputs, from a process of its own."""
+def traced(source: str, overrides: dict[str, int]) -> tuple[str, list[str], list[str], str]:
+    """Text, warnings, inputs and mode, from a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", TRACE, source, json.dumps(overrides)],
         env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
@@ -70,8 +71,8 @@ def traced(source: str, overrides: dict[str, int]) -> tuple[str, list[str], list
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    text, warnings, inputs = json.loads(done.stdout.splitlines()[-1])
-    return text, warnings, inputs
+    text, warnings, inputs, mode = json.loads(done.stdout.splitlines()[-1])
+    return text, warnings, inputs, mode
 
 
 @pytest.fixture
@@ -91,6 +92,51 @@ def test_an_archive_is_traced(archive: str) -> None:
     }
     assert result.name == "small"
     assert inspect_source({"source": archive}, print)["constants"] == []
+
+
+class Open(nn.Module):
+    """Sizes of the input stand in the operators' arguments, and the operators have a mode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y = self.drop(self.fc(x))
+        return y.reshape(x.shape[0] * x.shape[1], 4), torch.arange(x.shape[1])
+
+
+def test_an_archive_with_open_sizes_is_traced_at_its_example(tmp_path: Path, solar: Solar) -> None:
+    path = tmp_path / "open.pt2"
+    sizes = ({0: torch.export.Dim("batch", min=2, max=64), 1: torch.export.Dim.AUTO},)
+    torch.export.save(torch.export.export(Open().eval(), (torch.randn(5, 7, 3),), dynamic_shapes=sizes), path)
+    result = trace(load(str(path), fake=True))
+    assert result.warnings[0].endswith("those of its example inputs: x[0] = 5, x[1] = 7")
+    assert {(p.name, p.key) for p in result.ports} == {
+        ("x", None),
+        ("fc_weight", "fc.weight"),
+        ("fc_bias", "fc.bias"),
+    }
+    assert 'module "fc"' in result.text
+    done = solar("analyze", path, "--arch", "a6000", "--json", "-", "--require-validated")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["totals"]["macs"] == 5 * 7 * 3 * 4
+    assert report["mode"] == report["validation"]["mode"] == "eval"
+
+
+def test_the_mode_of_an_archive_is_that_of_its_operators(archive: str, tmp_path: Path) -> None:
+    for mode in ("train", "eval"):
+        path = tmp_path / f"{mode}.pt2"
+        model = getattr(Open(), mode)()
+        torch.export.save(torch.export.export(model, (torch.randn(5, 7, 3),)), path)
+        assert load(str(path), fake=True).mode == mode
+    both = nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5).eval())
+    path = tmp_path / "both.pt2"
+    torch.export.save(torch.export.export(both, (torch.randn(3),)), path)
+    assert load(str(path), fake=True).mode == "mixed"
+    assert load(archive, fake=True).mode == "as exported"
 
 
 def test_an_archive_that_cannot_be_used_is_told(archive: str, tmp_path: Path) -> None:
@@ -117,6 +163,13 @@ def test_an_unknown_model_is_told() -> None:
     with pytest.raises(SourceError, match="the Hugging Face hub is not asked") as caught:
         load("hf:nobody/nothing", fake=True)
     assert "gpt2" in caught.value.problems[0].hint
+
+
+def test_a_pipe_is_no_configuration(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.json")
+    for name in (tmp_path, tmp_path / "config.json"):
+        with pytest.raises(SourceError, match="is a named pipe, not the file of a configuration"):
+            configuration_file(str(name))
 
 
 def test_overrides_of_a_configuration() -> None:
@@ -156,12 +209,12 @@ def test_without_the_library_a_model_is_told_to_need_it(monkeypatch: pytest.Monk
     with pytest.raises(SourceError) as caught:
         load("hf:gpt2", fake=True)
     assert caught.value.problems[0].kind == "no-framework"
-    assert "pip install transformers" in caught.value.problems[0].hint
+    assert caught.value.problems[0].hint.endswith(f"{sys.executable} -m pip install transformers")
 
 
 def test_a_model_by_its_configuration() -> None:
-    _, warnings, inputs = traced("hf:gpt2", TINY)
-    assert inputs == ["input_ids"]
+    _, warnings, inputs, mode = traced("hf:gpt2", TINY)
+    assert (inputs, mode) == (["input_ids"], "eval")
     assert "random" in " ".join(warnings)
 
 
@@ -169,7 +222,7 @@ def test_a_file_that_loads_a_pretrained_model(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(FILE)
     overrides = {f"config.{key}": value for key, value in TINY.items() if key != "sequence_length"}
-    text, warnings, _ = traced(str(path), overrides)
+    text, warnings, _, _ = traced(str(path), overrides)
     assert "lm_head" in text
     assert any("weights of `gpt2` are random" in warning for warning in warnings)
 

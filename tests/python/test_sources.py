@@ -352,8 +352,10 @@ def test_a_failed_file_leaves_nothing(tmp_path: Path) -> None:
             for name, value in values.items():
                 file.add(name, value)
 
-    with pytest.raises(TypeError):
+    with pytest.raises(SourceError) as caught:
         write()
+    (problem,) = caught.value.problems
+    assert problem.message == "`b` cannot be compared: it is of the type torch.uint16"
     assert list(tmp_path.iterdir()) == []
 
 

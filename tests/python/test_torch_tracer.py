@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import Solar
 from solar.frontends.torch import TraceResult, trace
 from solar.frontends.torch.reshaping import refine
 from solar.problems import SourceError
@@ -146,6 +147,22 @@ def test_a_decomposed_program_keeps_its_updates(tmp_path: Path) -> None:
     assert set(result.updates) == {"_0_running_mean", "_0_running_var", "_0_num_batches_tracked"}
 
 
+def test_casts_of_what_is_used_are_no_unused_operators(tmp_path: Path) -> None:
+    source = tmp_path / "casts.py"
+    source.write_text(
+        "import torch\n"
+        "class Model(torch.nn.Module):\n"
+        "    def forward(self, x, i):\n"
+        "        y, largest = x.to(torch.float64).max(1)\n"
+        "        return y.half()[i.long()], x.int()\n"
+        "def get_inputs():\n    return [torch.randn(4, 8), torch.zeros(2, dtype=torch.int32)]\n"
+    )
+    assert trace(load(str(source), {}, fake=True)).warnings == ()
+    source.write_text(source.read_text().replace("return y", "x.double().exp(); return y"))
+    (warning,) = trace(load(str(source), {}, fake=True)).warnings
+    assert warning.startswith("1 operators whose results are not used")
+
+
 def test_dropout(tmp_path: Path) -> None:
     body = """
     def __init__(self):
@@ -161,6 +178,22 @@ def test_dropout(tmp_path: Path) -> None:
     evaluating = trace_text(tmp_path, body.format(mode="self.eval()"))
     assert ports(evaluating) == {"x": "input"}
     assert operators(evaluating) == ["aten.add"]
+    nothing = trace_text(tmp_path, body.format(mode="self.drop.p = 1.0"))
+    assert ports(nothing) == {"x": "input"}
+
+
+def test_dropout_of_everything_is_validated(solar: Solar, tmp_path: Path) -> None:
+    source = tmp_path / "model.py"
+    source.write_text(
+        "import torch\nimport torch.nn.functional as F\n"
+        "class Model(torch.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        y = F.dropout(x, 1.0) + F.dropout2d(x, 1.0) + F.alpha_dropout(x, 1.0, True)\n"
+        "        return y + F.dropout(x, 0.5) + F.feature_alpha_dropout(x, 1.0, True)\n"
+        "def get_inputs():\n    return [torch.randn(2, 3, 4, 5)]\n"
+    )
+    done = solar("analyze", source, "--arch", "a6000", "--require-validated")
+    assert done.returncode == 0, done.stderr
 
 
 def test_operators_without_effect_are_none(tmp_path: Path) -> None:

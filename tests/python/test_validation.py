@@ -94,3 +94,64 @@ def test_an_operator_by_itself_may_be_wrong(solar: Solar, tmp_path: Path) -> Non
     assert (validation["status"], validation["method"]) == ("failed", "per-op"), validation
     assert validation["first_wrong"]["op"] == "aten.mul"
     assert validation["first_wrong"]["agreeing"] == 2
+
+
+CHECKED = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x) * 3
+        return torch.softmax(y + 1, -1)
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+
+
+def test_a_failed_check_names_the_first_wrong_operator(solar: Solar, tmp_path: Path) -> None:
+    source, program = tmp_path / "model.py", tmp_path / "model.alir"
+    source.write_text(CHECKED)
+    assert solar("trace", source, "-o", program).returncode == 0
+    text = program.read_text()
+    assert solar("check", program, "--against", source).returncode == 0
+    program.write_text(text.replace("3.0", "3.5"))
+    done = solar("check", program, "--against", source)
+    assert done.returncode == 1
+    assert "the first operator that differs is aten.mul at model.py:5, after 1 that agrees: mul[" in done.stderr
+    # Without the names of a trace there is nothing to compare inside.
+    program.write_text(text.replace("3.0", "3.5").replace("let relu =", "let a =").replace("(relu,", "(a,")
+                       .replace("let mul =", "let b =").replace("(mul,", "(b,")
+                       .replace("let add =", "let c =").replace("(add)", "(c)"))  # fmt: skip
+    done = solar("check", program, "--against", source)
+    assert done.returncode == 1
+    assert "output `softmax` differs" in done.stderr
+    assert "aten.mul" not in done.stderr
+
+
+STATEFUL = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls, self.table, self.seen = 0, None, [0]
+        self.norm = torch.nn.BatchNorm1d(8)
+    def forward(self, x):
+        self.calls += 1
+        self.seen[0] += 1
+        if self.table is None:
+            self.table = torch.arange(8.0)
+        return self.norm(x) * {factor} + self.table
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+
+
+@pytest.mark.parametrize(("factor", "said"), [("self.calls", True), ("self.seen[0]", True), ("2", False)])
+def test_a_second_run_that_differs_is_said(solar: Solar, tmp_path: Path, factor: str, said: bool) -> None:
+    source = tmp_path / "model.py"
+    source.write_text(STATEFUL.format(factor=factor))
+    done = solar("analyze", source, "--arch", "a6000", "--json", "-")
+    validation = json.loads(done.stdout)["validation"]
+    assert validation["status"] == "passed", validation
+    notes = [note for note in validation["notes"] if "when it runs" in note]
+    assert len(notes) == said
+    assert not said or ("`calls`" in notes[0] and "a later one differs" in notes[0])

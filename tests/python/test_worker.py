@@ -335,6 +335,9 @@ def test_a_missing_framework_is_reported_per_request(write: Write, tmp_path: Pat
     process.communicate()
     answers = {m["id"]: m for m in messages if m["event"] == "done"}
     problem = only(answers[1])
-    assert (problem["kind"], problem["hint"]) == ("no-framework", "pip install torch==2.13.0")
+    assert (problem["kind"], problem["hint"]) == (
+        "no-framework",
+        f"{sys.executable} -m pip install torch==2.13.0",
+    )
     assert answers[2]["ok"]
     assert os.path.exists(source)

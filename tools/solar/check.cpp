@@ -59,7 +59,7 @@ Diagnostics compare(const std::vector<Verified>& verified, const Check& check,
       found.insert(found.end(), outcome.error().begin(), outcome.error().end());
     } else if (outcome->status != "passed") {
       const std::string reason =
-          outcome->reason.empty() ? "no run could be compared" : outcome->reason;
+          outcome->reason.empty() ? "no run could be compared" : validate::reason_text(*outcome);
       found.push_back(mismatch(verified[i].path, reason));
     } else if (!check.json) {
       say(fmt::format(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from solar.constants import Constant
 from solar.multiples import steps
-from solar.problems import Problem, SourceError, display_path
+from solar.problems import Problem, SourceError, display_path, irregular_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,6 +47,9 @@ def configuration_file(name: str) -> str:
         local = os.path.join(local, "config.json")
     if os.path.isfile(local):
         return os.path.abspath(local)
+    if os.path.exists(local):
+        message = f"{display_path(local)} is {irregular_kind(local)}, not the file of a configuration"
+        raise SourceError(Problem("source-file", message, local))
     folder = bundled_folder(name)
     if folder is not None:
         return os.path.join(folder, "config.json")

@@ -12,7 +12,7 @@ from torch import nn
 from solar.huggingface.configurations import integer_names, read_configuration
 from solar.huggingface.pretrained import EXPERTS, Served, serve
 from solar.huggingface.sizes import OWN_SIZES, example_sizes
-from solar.problems import Problem, SourceError, display_path
+from solar.problems import Problem, SourceError, display_path, pip_install
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ def module_of(name: SourceName, overrides: Mapping[str, int]) -> tuple[types.Mod
         served = serve({key: value for key, value in overrides.items() if key not in OWN_SIZES})
         import transformers
     except ImportError as error:
-        hint = "install it beside torch: pip install transformers"
+        hint = f"install it beside torch: {pip_install('transformers')}"
         message = f"the package transformers cannot be imported: {error}"
         raise SourceError(Problem("no-framework", message, name.path, 0, hint)) from error
     try:
@@ -43,7 +43,7 @@ def module_of(name: SourceName, overrides: Mapping[str, int]) -> tuple[types.Mod
     config.use_cache = False
     kind = _model_class(transformers, name, fields)
     module = types.ModuleType("solar_source_huggingface")
-    module.Model = lambda: Tensors(kind._from_config(config, experts_implementation=EXPERTS).eval())  # type: ignore[attr-defined]
+    module.Model = lambda: Tensors(kind._from_config(config, experts_implementation=EXPERTS)).eval()  # type: ignore[attr-defined]
     module.get_inputs = lambda: example_inputs(kind, config, example)  # type: ignore[attr-defined]
     served.models[name.title] = None
     return module, served

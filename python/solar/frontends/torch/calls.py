@@ -75,6 +75,11 @@ def written_nodes(graph: fx.Graph) -> set[fx.Node]:
     return written
 
 
+def makes_tensors(node: fx.Node) -> bool:
+    """Whether the call computes tensors: not a check of them, a part of a result, a size or another number."""
+    return node.target is not operator.getitem and bool(tensors_of(node.meta.get("val")))
+
+
 def may_share(node: fx.Node) -> bool:
     """Whether the call may return memory of its first argument, or is a part of such a result."""
     if node.target is operator.getitem:

@@ -21,6 +21,7 @@ _REASONS = {
     "fractional_max_pool3d": _RANDOM_PLACES,
     "ctc_loss": _ALIGNMENT,
     "_ctc_loss": _ALIGNMENT,
+    "dequantize": _QUANTIZED,
     "quantize_per_tensor": _QUANTIZED,
     "quantize_per_channel": _QUANTIZED,
     "fake_quantize_per_tensor_affine": _QUANTIZED,

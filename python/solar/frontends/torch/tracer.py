@@ -11,7 +11,7 @@ from torch import fx
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from solar.frontends.torch.builder import Builder, Value
-from solar.frontends.torch.calls import live_nodes, may_share, written_nodes
+from solar.frontends.torch.calls import live_nodes, makes_tensors, may_share, written_nodes
 from solar.frontends.torch.complex_values import Complex, as_pair, of_pair, part_type
 from solar.frontends.torch.dtypes import type_name
 from solar.frontends.torch.errors import NotLoweredError, TraceError, UnsupportedOperatorError
@@ -102,7 +102,7 @@ class _Tracer:
             if node in live:
                 self.nodes.lower(node)
             else:
-                self.unused += not may_share(node)
+                self.unused += makes_tensors(node) and not may_share(node)
         if self.nodes.unsupported:
             raise UnsupportedOperatorError(list(self.nodes.unsupported.values()))
         self._outputs()

@@ -17,7 +17,12 @@ def dropout(b: Builder, x: Value, p: float, train: bool) -> Value:
     """In training, x times a 0/1 mask divided by 1 - p; otherwise x itself."""
     if not train or p == 0:
         return x
-    return _masked(b, x, p)[0]
+    return _nothing_kept(b, x) if p == 1 else _masked(b, x, p)[0]
+
+
+def _nothing_kept(b: Builder, x: Value) -> Value:
+    """With p = 1 torch draws nothing, and multiplies by zeros."""
+    return b.pointwise("mul_scalar", x, 0.0)
 
 
 def _masked(b: Builder, x: Value, p: float) -> tuple[Value, Value]:
@@ -39,6 +44,8 @@ def native_dropout(b: Builder, x: Value, p: float, train: bool | None = None) ->
 def other_dropout(b: Builder, x: Value, p: float, train: bool) -> Value:
     if not train or p == 0:
         return x
+    if p == 1:
+        return _nothing_kept(b, x)
     raise b.unsupported("this kind of dropout in training mode; call .eval() on the model")
 
 
