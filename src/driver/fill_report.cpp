@@ -26,11 +26,15 @@ report::Totals totals_of(const einsum::Graph& graph) {
         t.bytes_read_inputs.example.value + t.bytes_read_params.example.value,
         t.bytes_read_inputs.max.value + t.bytes_read_params.max.value, t.example_known};
   }
-  const auto is_least = [](const einsum::ByteRange& r) { return r.min == r.example; };
-  if (!is_least(t.bytes_read_inputs) || !is_least(t.bytes_read_params) ||
-      !is_least(t.bytes_written_outputs)) {
-    out.least = report::LeastTraffic{t.bytes_read_inputs.min.value, t.bytes_read_params.min.value,
-                                     t.bytes_written_outputs.min.value};
+  // What the fused bound is of.
+  const einsum::Totals& least = graph.least ? graph.least->totals : t;
+  if (graph.least) out.macs_least = least.macs_useful.value;
+  if (least.bytes_read_inputs.min != t.bytes_read_inputs.example ||
+      least.bytes_read_params.min != t.bytes_read_params.example ||
+      least.bytes_written_outputs.min != t.bytes_written_outputs.example) {
+    out.least =
+        report::LeastTraffic{least.bytes_read_inputs.min.value, least.bytes_read_params.min.value,
+                             least.bytes_written_outputs.min.value};
   }
   out.exact = graph.exact;
   out.sparse_weights =

@@ -44,7 +44,8 @@ Result<std::vector<roofline::Work>> operator_work(const einsum::Graph& graph) {
   return work;
 }
 
-Result<roofline::Work> graph_work(const einsum::Graph& graph) {
+Result<roofline::Work> graph_work(const einsum::Graph& all) {
+  const einsum::Graph& graph = all.least ? *all.least : all;
   const einsum::Totals& t = graph.totals;
   SOLAR_TRY(const Bytes traffic,
             sum({t.bytes_read_inputs.min, t.bytes_read_params.min, t.bytes_written_outputs.min},

@@ -37,7 +37,7 @@ void add_impossible(report::Score& out, const einsum::Graph& graph, const ir::Pr
   }
   int64_t bytes = 0;
   int64_t state = 0;
-  for (const einsum::Footprint& read : graph.reads) {
+  for (const einsum::Footprint& read : (graph.least ? *graph.least : graph).reads) {
     if (!has(live.needed, program.tensor(read.tensor).name)) continue;
     bytes = saturating_add(bytes, read.bytes.min.value);
     if (read.role == ir::Role::State) state = saturating_add(state, read.bytes.min.value);

@@ -10,8 +10,9 @@ namespace solar::einsum {
 class BruteForce : public BruteForceZeros {
  public:
   explicit BruteForce(const ir::Program& program, std::vector<exec::ControlPath> paths = {},
-                      PortValues port_values = {})
+                      PortValues port_values = {}, bool zero_factors = false)
       : BruteForceZeros(program, std::move(paths), std::move(port_values)),
+        zero_factors_(zero_factors),
         needed_(unrolled_.values().size()),
         useful_points_(unrolled_.statements().size()) {
     for (const ir::TensorId output : program.outputs) store(output);
@@ -79,8 +80,8 @@ class BruteForce : public BruteForceZeros {
   void read(const ir::Kernel& kernel, int32_t id, const Values& atoms) {
     if (id < 0) return;
     const Node& n = node(kernel, id);
-    // What is multiplied by a zero is not needed.
-    const bool vanishes = n.op == Op::Mul || n.op == Op::Div || n.op == Op::And;
+    // What is multiplied by a zero is not needed, if that is asked for.
+    const bool vanishes = zero_factors_ && (n.op == Op::Mul || n.op == Op::Div || n.op == Op::And);
     if (vanishes && surely_zero(kernel, id, atoms)) return;
     if (n.op == Op::Load) {
       const ir::Access& access = kernel.accesses[static_cast<size_t>(n.reference)];
@@ -246,7 +247,7 @@ class BruteForce : public BruteForceZeros {
   }
 
   bool uses_previous(const ir::Kernel& kernel, int32_t id, const Values& atoms) const {
-    if (id < 0 || surely_zero(kernel, id, atoms)) return false;
+    if (id < 0 || (zero_factors_ && surely_zero(kernel, id, atoms))) return false;
     const Node& n = node(kernel, id);
     if (n.op == Op::Prev || uses_previous(kernel, n.a, atoms)) return true;
     const auto condition = n.op == Op::Select ? truth(kernel, n.a, atoms) : std::nullopt;
@@ -321,6 +322,7 @@ class BruteForce : public BruteForceZeros {
     });
   }
 
+  bool zero_factors_;
   std::vector<std::set<int64_t>> needed_;
   std::map<size_t, std::set<int64_t>> stored_ = {};       // per value: elements of results
   std::map<size_t, std::set<int64_t>> overwritten_ = {};  // those in the memory of a port

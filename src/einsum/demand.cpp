@@ -22,6 +22,7 @@ bool surely_uses_previous(const KernelReader& reader) {
     } else {
       uses[i] = uses[i] || used(node.b) || used(node.c);
     }
+    if (!reader.leaves_out_zero_factors()) continue;
     const auto id = static_cast<int32_t>(i);
     uses[i] = uses[i] && reader.required_for_other_than(Special::Zero, id).empty();
   }

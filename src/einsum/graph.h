@@ -7,6 +7,7 @@
 // uses (macs_useful, minimum bytes) are exact, or, where `exact` is false, too small, never too
 // large.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -158,6 +159,9 @@ struct Graph {
   /// `ranges-not-known` (of ragged loops), `opaque-as-declared`, `hole-not-counted`,
   /// `storage-as-asked`, `structured-sparsity`.
   std::vector<std::string> assumptions = {};
+  /// The graph without what surely zero factors multiply (LiftOptions::zero_factors), where that is
+  /// less: what the fused floor is of.
+  std::shared_ptr<const Graph> least = nullptr;
 
   const Node& node(NodeId id) const { return nodes[index(id)]; }
   const Operator& op(OperatorId id) const { return operators[index(id)]; }

@@ -159,7 +159,8 @@ void KernelReader::visit(int32_t id, const std::vector<Constraint>& when, Visit&
   const ScalarNode& n = node(id);
   if (!in_product && may_vanish(n.op)) {
     std::vector<Constraint> inside = required_for_other_than(Special::Zero, id);
-    if (!inside.empty()) {
+    state.uses.zero_factors = state.uses.zero_factors || !inside.empty();
+    if (!inside.empty() && specials_->zero_factors) {
       inside.insert(inside.begin(), when.begin(), when.end());
       return visit(id, inside, state, true);
     }
@@ -195,7 +196,7 @@ Uses KernelReader::uses(int32_t node, bool not_zero) const {
   state.visited.assign(kernel_->nodes.size(), false);
   visit(node, {}, state, not_zero);
   // A read that always happens makes the conditional ones of the same elements superfluous.
-  Uses result{{}, state.uses.left_out};
+  Uses result{{}, state.uses.left_out, state.uses.zero_factors};
   const auto& all = state.uses.all;
   for (const Use& use : all) {
     const bool known = std::any_of(result.all.begin(), result.all.end(), [&](const Use& other) {

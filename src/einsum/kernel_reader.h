@@ -19,6 +19,8 @@ struct SpecialRegions {
   std::vector<bool> known = {};   // inside the regions no element is the special value
   std::vector<bool> lowest = {};  // every element is the lowest finite number of its type
 
+  bool zero_factors = false;  // what a surely zero factor multiplies is not read
+
   explicit SpecialRegions(size_t tensors) : known(tensors, false), lowest(tensors, false) {
     regions_.fill(
         std::vector<Region>(tensors, Region::full({})));  // a region that is whole needs no shape
@@ -51,7 +53,8 @@ struct Use {
 
 struct Uses {
   std::vector<Use> all = {};
-  bool left_out = false;  // deeply nested conditions: some reads are missing
+  bool left_out = false;      // deeply nested conditions: some reads are missing
+  bool zero_factors = false;  // surely zero values stand inside larger ones
 };
 
 /// The reads of index tensors that `value` needs.
@@ -104,9 +107,9 @@ class KernelReader {
   /// Whether something that `depends` (one entry a tensor) is multiplied by a value that is surely
   /// zero at some points, or divides it.
   bool leaves_out_factors(const std::vector<bool>& depends) const;
-  /// All reads below `node`, and the index tensors that their subscripts read. What a surely zero
-  /// factor multiplies is not read. `not_zero`: the value is asked for only where it is not surely
-  /// zero.
+  bool leaves_out_zero_factors() const { return specials_->zero_factors; }
+  /// All reads below `node`, and the index tensors that their subscripts read. `not_zero`: the
+  /// value is asked for only where it is not surely zero.
   Uses uses(int32_t node, bool not_zero) const;
 
  private:

@@ -40,8 +40,12 @@ class Lifter {
         storage_(options.storage),
         sparse_weights_(options.sparse_weights) {}
 
+  /// After a run.
+  bool has_zero_factors() const { return prepared_.zero_factors; }
+
   Result<Graph> run(const LiftOptions& options) {
-    SOLAR_TRY(Prepared prepared, prepare(index_, options.index_values, known_values(options)));
+    SOLAR_TRY(Prepared prepared,
+              prepare(index_, options.index_values, known_values(options), options.zero_factors));
     prepared_ = std::move(prepared);
     assign_operators();
     demand_ = trace_demand(index_, prepared_, grouping_);
@@ -483,7 +487,18 @@ class Lifter {
 }  // namespace
 
 Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& options) {
-  return Lifter(program, options).run(options);
+  Lifter lifter(program, options);
+  SOLAR_TRY(Graph graph, lifter.run(options));
+  if (options.zero_factors || !lifter.has_zero_factors()) return graph;
+  LiftOptions without = options;
+  without.zero_factors = true;
+  SOLAR_TRY(Graph least, Lifter(program, without).run(without));
+  if (least.totals.macs_useful == graph.totals.macs_useful &&
+      least.totals.bytes_read_inputs.min == graph.totals.bytes_read_inputs.min &&
+      least.totals.bytes_read_params.min == graph.totals.bytes_read_params.min)
+    return graph;
+  graph.least = std::make_shared<const Graph>(std::move(least));
+  return graph;
 }
 
 std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program) {

@@ -34,6 +34,9 @@ struct LiftOptions {
   bool compute_masks = true;
   /// By name. Their zeros and infinities are structure; ports of another shape are left alone.
   std::map<std::string, KnownPort> known_ports = {};
+  /// What a surely zero factor multiplies inside a larger value counts as not needed. Otherwise
+  /// such counts are in Graph::least.
+  bool zero_factors = false;
   /// How tensors are kept in memory.
   StoragePolicy storage = {};
   /// Of weights that contractions multiply, two of four elements are zero (2:4 sparsity): they are

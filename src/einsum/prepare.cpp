@@ -25,13 +25,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class Preparation {
  public:
   Preparation(const ProgramIndex& index, const IndexValueSource& index_values,
-              const KnownValueSource& known_values)
+              const KnownValueSource& known_values, bool zero_factors)
       : index_(index),
         program_(index.program()),
         moves_(index),
         source_(index_values),
         known_values_(known_values) {
     result_.specials = std::make_unique<SpecialRegions>(program_.tensors.size());
+    result_.specials->zero_factors = zero_factors;
     result_.generated.assign(program_.tensors.size(), false);
     zero_by_data_.assign(program_.tensors.size(), false);
     for (size_t i = 0; i < program_.tensors.size(); ++i) {
@@ -229,6 +230,7 @@ class Preparation {
       if (node < 0) return;
       Uses found = reader.uses(node, not_zero);
       statement.left_out_reads = statement.left_out_reads || found.left_out;
+      result_.zero_factors = result_.zero_factors || found.zero_factors;
       into.insert(into.end(), found.all.begin(), found.all.end());
     };
     if (kernel.data_guard >= 0) statement.data_guarded = true;
@@ -547,8 +549,8 @@ WholeRead whole_read(const ProgramIndex& index, ir::TensorId tensor) {
 }
 
 Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values,
-                         const KnownValueSource& known_values) {
-  return Preparation(index, index_values, known_values).run();
+                         const KnownValueSource& known_values, bool zero_factors) {
+  return Preparation(index, index_values, known_values, zero_factors).run();
 }
 
 }  // namespace solar::einsum

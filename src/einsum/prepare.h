@@ -54,6 +54,7 @@ struct Prepared {
   std::vector<bool> generated = {};                    // per tensor
   bool dense_intermediates = false;
   bool lowest_as_infinite = false;  // the lowest number of a type masks as minus infinity does
+  bool zero_factors = false;        // some stand inside larger values (LiftOptions::zero_factors)
   bool finite_factors = false;      // what surely zero factors multiply was left out
   bool ranges_at_example = false;   // ragged ranges are those of given index values
   bool ranges_unknown = false;
@@ -66,8 +67,9 @@ using IndexValueSource = std::function<std::optional<std::vector<int64_t>>(ir::T
 /// little work to compute.
 using KnownValueSource = std::function<std::optional<exec::TensorData>(ir::TensorId)>;
 
+/// `zero_factors`: see LiftOptions.
 Result<Prepared> prepare(const ProgramIndex& index, const IndexValueSource& index_values,
-                         const KnownValueSource& known_values = {});
+                         const KnownValueSource& known_values = {}, bool zero_factors = false);
 
 /// A read of all of `tensor`: a nest over its axes and the folded access.
 struct WholeRead {

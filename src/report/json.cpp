@@ -75,6 +75,7 @@ Json to_json(const Totals& t) {
   if (const auto& d = t.data_dependent) {
     out["data_dependent"] = {{"min", d->min}, {"example", d->example}, {"max", d->max}};
   }
+  if (t.macs_least) out["macs_least"] = *t.macs_least;
   out["exact"] = t.exact;
   return out;
 }

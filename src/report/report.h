@@ -67,6 +67,7 @@ struct Totals {
   std::optional<DataDependent> data_dependent = {};  // of all reads together
   bool sparse_weights = false;                       // zeros of 2:4 weights are not useful
   std::optional<LeastTraffic> least = {};            // absent: the bytes above, which are exact
+  std::optional<int64_t> macs_least = {};  // useful ones that no zero factor makes needless
   bool exact = true;
 };
 

@@ -79,6 +79,11 @@ std::string totals_text(const Report& report, const std::vector<ArchBounds>& arc
   };
   if (!report.dims.empty()) field("dims", dims_text(report.dims));
   field("multiply-accumulates", useful_text(t));
+  if (t.macs_least) {
+    field("", fmt::format("{} of them go into what is multiplied by a zero; the fused bound leaves "
+                          "them out",
+                          macs_text(static_cast<double>(t.macs_useful - *t.macs_least))));
+  }
   field("other arithmetic", fmt::format("{} elementwise, {} special functions (not in the bounds)",
                                         count_text(static_cast<double>(t.elementwise_ops)),
                                         count_text(static_cast<double>(t.special_ops))));

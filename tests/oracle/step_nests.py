@@ -52,7 +52,7 @@ def lstm_both_ways(nest: Nest) -> None:
 
 
 def lstm_layer(nest: Nest, x: Recorded, name: str, *, backwards: bool) -> Array:
-    """One layer one way; x[T, B, I]. The state that it starts with is known to be zero, and so is what it forgets."""
+    """One layer one way; x[T, B, I]. The hidden state that it starts with is known to be zero."""
     of_x, of_h, bias_x, bias_h = (
         nest.params[f"layers.{kind}_{name}"] for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
@@ -64,10 +64,6 @@ def lstm_layer(nest: Nest, x: Recorded, name: str, *, backwards: bool) -> Array:
     for t in reversed(range(steps)) if backwards else range(steps):
         gates = np.zeros((batch, 4 * width))
         for b, g in over(batch, 4 * width):
-            if hidden is None and g // width == 1:  # the forget gate, of nothing
-                for _ in range(inputs + width):
-                    nest.skip()
-                continue
             gates[b, g] = bias_x[g] + bias_h[g] + sum(nest.multiply(x[t, b, i], of_x[g, i]) for i in range(inputs))
             for h in range(width):
                 if hidden is None:
