@@ -23,6 +23,8 @@ struct Score {
   std::optional<double> baseline_s = {};
   double sol_s = 0;  // the fused floor
   double unfused_s = 0;
+  std::optional<double> algebraic_s = {};  // absent: not asked for
+  size_t rewrites_used = 0;                // of the rewrites, from the front, by that floor
   std::string limiter = {};
   /// 1 / (1 + (measured - sol) / (baseline - sol)), never clipped: 1 at the floor, 0.5 at the
   /// baseline. Absent without a baseline above the floor.
@@ -40,6 +42,9 @@ struct Score {
   std::vector<std::string> constant_outputs = {};  // do not change with the inputs
   std::vector<std::string> ignored_inputs = {};    // change no output
   std::vector<std::string> assumptions = {};       // of the floor
+  std::vector<Rewrite> rewrites = {};
+  std::vector<std::string> algebra_notes = {};  // what was not done, and why
+  std::vector<Degenerate> degenerate = {};      // found by the algebra
   std::vector<std::string> warnings = {};
 };
 

@@ -39,6 +39,7 @@ std::string render_text(const Score& s, const TextOptions& options) {
         Tone::Failure, "IGNORED INPUTS",
         fmt::format("{}: changing them changes no output", fmt::join(s.ignored_inputs, ", ")));
   }
+  text += degenerate_text(s.degenerate, style);
   text += validation_text(s.validation, style);
   text += warnings_text(s.warnings, style);
   Table table({{.title = "floor"}, {.title = "time", .right = true}, {.title = "measured /"}});
@@ -48,6 +49,7 @@ std::string render_text(const Score& s, const TextOptions& options) {
   row("unfused", s.unfused_s);
   row("fused", s.sol_s);
   row("fused, strict rates", s.strict_sol_s);
+  if (s.algebraic_s) row("algebraic", *s.algebraic_s);
   if (s.impossible_s) {
     table.row({"impossible below", time_text(*s.impossible_s),
                *s.impossible_s > 0 ? ratio_text(s.measured_s / *s.impossible_s) : "-"});
@@ -64,6 +66,10 @@ std::string render_text(const Score& s, const TextOptions& options) {
                     bytes_text(static_cast<double>(s.live_bytes)),
                     bytes_text(static_cast<double>(s.on_chip_bytes))),
         style.width(), 4);
+  }
+  if (!s.rewrites.empty() || !s.algebra_notes.empty()) {
+    text += "\n" + style.heading("what the algebra allows") +
+            rewrites_text(s.rewrites, s.algebra_notes, style) + "\n";
   }
   return text + assumptions_text(s.assumptions, style);
 }

@@ -225,7 +225,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   }
   text += validation_text(report.validation, style);
   text += assumptions_text(report, style);
-  text += degenerate_text(report, style);
+  text += degenerate_text(report.degenerate, style);
   text += warnings_text(report.warnings, style) + "\n";
   if (archs.size() > 1) {
     text += style.heading("comparison") + arch_table(report, archs, style) + "\n";
@@ -246,7 +246,7 @@ std::string render_compare(const Report& report, const TextOptions& options) {
   text += archs.empty() ? std::string("no architecture given\n") : arch_table(report, archs, style);
   text += "\n" + validation_text(report.validation, style);
   text += assumptions_text(report, style);
-  text += degenerate_text(report, style);
+  text += degenerate_text(report.degenerate, style);
   text += warnings_text(report.warnings, style);
   return text;
 }

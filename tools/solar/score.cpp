@@ -68,6 +68,8 @@ void add_score(CLI::App& app, Run& run) {
                    "`impossible` one, or `never`")
       ->check(CLI::IsMember({"suspicious", "impossible", "never"}));
   add_rate_options(*command, options->source);
+  command->add_flag("--no-algebra", options->source.no_algebra,
+                    "do not look for cheaper programs with the same meaning");
   command->footer(
       "example: solar score examples/resnet18.py --measured 2ms --baseline 3ms --arch h100-sxm");
   command->callback([&run, options] { run = [options] { return score(*options); }; });
