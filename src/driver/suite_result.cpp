@@ -82,8 +82,10 @@ report::SuiteResult result_of(const std::string& problem, const Attempt& attempt
         {bound.arch, bound.mode, bound.time_s, bound.limiter, bound.traffic_bytes});
   }
   result.warnings = report.warnings;
-  for (const report::Degenerate& d : report.degenerate)
+  for (const report::Degenerate& d : report.degenerate) {
+    result.degenerate.push_back({d.kind, d.what});
     result.warnings.push_back("degenerate program: " + d.what);
+  }
   return result;
 }
 

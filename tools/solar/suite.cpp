@@ -33,6 +33,9 @@ int suite(Suite& options, const CLI::Option& memory_limit) {
   suite.analyze = options.source.analyze;
   suite.version = SOLAR_VERSION;
   if (memory_limit.count() > 0) suite.memory_gib = options.source.memory_gib;
+  suite.resumed = [](int64_t done, int64_t problems) {
+    say_error(report::resumed_text(done, problems));
+  };
   suite.progress = [](const report::SuiteResult& result, const report::SuiteProgress& progress) {
     say_error(report::progress_text(result, progress));
   };
