@@ -24,8 +24,8 @@ std::string render_text(const Score& s, const TextOptions& options) {
   text += style.titled(tone_of(s.verdict), s.verdict, s.verdict_text);
   if (s.score) {
     text += style.titled(Tone::Heading, "score",
-                         fmt::format("{:.4g} (1 at the floor, 0.5 at the baseline of {})", *s.score,
-                                     time_text(*s.baseline_s)));
+                         fmt::format("{} (1 at the floor, 0.5 at the baseline of {})",
+                                     score_text(*s.score), time_text(*s.baseline_s)));
   } else {
     text += style.titled(Tone::Heading, "no score", s.no_score);
   }

@@ -139,7 +139,8 @@ void add_check(CLI::App& app, Run& run) {
       app.add_subcommand("check", "verify .alir files, and compare them with an original");
   auto check = std::make_shared<Check>();
   command->add_option("FILE", check->paths, "the .alir files")->required();
-  command->add_option("--against", check->against, "the original: FILE.py or FILE.py:NAME");
+  command->add_option("--against", check->against,
+                      "the original: FILE.py, FILE.py:NAME, FILE.pt2 or hf:MODEL");
   add_list(*command, "--bind", check->options.bindings, "set a free dim of the program: D=N");
   add_list(*command, "--set", check->options.overrides,
            "replace an integer constant of the original: NAME=N");

@@ -53,10 +53,8 @@ void add_headroom(CLI::App& app, Run& run) {
   command->add_option("--arch", headroom_options.arch, "whose floors (where the run has several)");
   command->add_option("--device", headroom_options.device,
                       "whose times (where the files have several)");
-  command
-      ->add_option("--statistic", headroom_options.statistic,
-                   "the time that counts: min (default) or mean of the runs")
-      ->check(CLI::IsMember({"min", "mean"}));
+  add_choice(*command, "--statistic", headroom_options.statistic, {"min", "mean"},
+             "the time that counts: min (default) or mean of the runs");
   command->add_option("--csv", options->csv, "write all times as CSV to a file, or `-`");
   command->add_option("--json", options->json, "write everything as JSON to a file, or `-`");
   command->footer(
