@@ -25,6 +25,12 @@ Diagnostic usage(std::string message, std::string hint) {
   return {.kind = DiagnosticKind::Usage, .message = std::move(message), .hint = std::move(hint)};
 }
 
+/// Files that do not fit each other.
+Diagnostic misfit(std::string message, std::string hint) {
+  return {
+      .kind = DiagnosticKind::SourceFile, .message = std::move(message), .hint = std::move(hint)};
+}
+
 /// `wanted`, or the only one there is.
 Result<std::string> choose(const std::optional<std::string>& wanted,
                            const std::set<std::string>& there, const char* what,
@@ -181,8 +187,8 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
     for (const report::SuiteBound& bound : result.bounds) archs.insert(bound.arch);
   }
   if (archs.empty()) {
-    return usage(fmt::format("the run in `{}` has no bounds", options.run),
-                 "run `solar suite` with --arch");
+    return misfit(fmt::format("the run in `{}` has no bounds", options.run),
+                  "run `solar suite` with --arch");
   }
   std::set<std::string> devices;
   for (const Measured& each : measured) devices.insert(each.device);
@@ -218,7 +224,7 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
       continue;
     }
     if (!seen.emplace(result->problem, each.implementation).second) {
-      return usage(
+      return misfit(
           fmt::format("`{}` is measured twice for `{}`", result->problem, each.implementation),
           "name the implementations: --measured NAME=FILE");
     }
@@ -237,9 +243,9 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
     found.times.push_back(std::move(time));
   }
   if (found.times.empty()) {
-    return usage("none of the measured problems has bounds in the run",
-                 fmt::format("the file names `{}`, the run `{}`", measured.front().problem,
-                             run.results.front().problem));
+    return misfit("none of the measured problems has bounds in the run",
+                  fmt::format("the file names `{}`, the run `{}`", measured.front().problem,
+                              run.results.front().problem));
   }
   std::stable_sort(
       found.times.begin(), found.times.end(),

@@ -21,8 +21,9 @@ struct HeadroomOptions {
   std::vector<std::string> known_archs = {};
 };
 
-/// Usage errors: a choice that is missing or not there. A measured problem is found in the run by
-/// its name, with or without folder and `.py`.
+/// Failures: a choice that is missing or not there (Usage); files that cannot be read, or do not
+/// fit the run or each other (SourceFile). A measured problem is found in the run by its name, with
+/// or without folder and `.py`.
 Result<report::Headroom> headroom(const HeadroomOptions& options);
 
 }  // namespace solar::driver

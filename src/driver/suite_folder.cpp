@@ -107,8 +107,13 @@ Result<Json> options_of(const std::string& name) {
 Result<RunFolder> read_run(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path + "/suite.json", error)) {
-    return usage(fmt::format("`{}` is not the folder of a run of `solar suite`", path),
-                 "name the folder that `solar suite --out` was given (default: solar-suite)");
+    return Diagnostic{
+        .kind = DiagnosticKind::SourceFile,
+        .message =
+            fs::exists(path, error)
+                ? fmt::format("`{}` is not the folder of a run of `solar suite`", path)
+                : fmt::format("`{}` is not the folder of a run: there is no such folder", path),
+        .hint = "name the folder that `solar suite --out` was given (default: solar-suite)"};
   }
   RunFolder run;
   SOLAR_TRY(const Json options, options_of(path + "/suite.json"));

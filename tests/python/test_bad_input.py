@@ -93,6 +93,7 @@ def mm(tmp_path: Path) -> str:
         ("analyze . --arch a6000", PROBLEM, "a source is FILE.py, FILE.py:NAME, FILE.pt2, hf:MODEL or FILE.alir"),
         ("check mm.alir --against none.py", PROBLEM, "no such file: none.py"),
         ("check none.alir", PROBLEM, "cannot read `none.alir`"),
+        ("check mm.alir --set M=3", USAGE, "name it with --against"),
         ("check /dev/zero", PROBLEM, "cannot read `/dev/zero`: it is a device"),
         ("fmt none.alir", PROBLEM, "cannot read `none.alir`"),
         ("run mm.alir --inputs none.npz", PROBLEM, "none.npz"),

@@ -85,7 +85,7 @@ def test_times_of_another_device(solar: Solar, suite: Path) -> None:
     [
         (b"problem,time_ms,time_us\na.alir,1,1000\n", (), PROBLEM, "line 1: the columns `time_ms` and `time_us` both"),
         (b"problem,mean_ms,min_ms\na.alir,1,3\n", (), PROBLEM, "row 2: the minimum `min_ms` is 0.003 s"),
-        (b"problem,time_ms\nzz,1\n", (), USAGE, "none of the measured problems"),
+        (b"problem,time_ms\nzz,1\n", (), PROBLEM, "none of the measured problems"),
         (b"problem,time_ms\na.alir,1\n", ("--arch", "h100-sxm"), USAGE, "there is nothing of `h100-sxm`"),
         (b"problem,time_ms\na.alir,1\n", ("--statistic", "max"), USAGE, "max"),
         (b"problem,time_ms\na.alir,1\n", ("--json", "none/x"), PROBLEM, "make its folder first"),
@@ -107,5 +107,8 @@ def test_what_is_not_there(solar: Solar, suite: Path) -> None:
     assert (missing.code, missing.out) == (PROBLEM, "")
     assert "cannot read `none.csv`" in missing.err
     nowhere = run(solar, "headroom", "nowhere", "--measured", "none.csv")
-    assert (nowhere.code, nowhere.out) == (USAGE, "")
-    assert "is not the folder of a run" in nowhere.err
+    assert (nowhere.code, nowhere.out) == (PROBLEM, "")
+    assert "`nowhere` is not the folder of a run: there is no such folder" in nowhere.err
+    other = run(solar, "headroom", "problems", "--measured", "none.csv")
+    assert (other.code, other.out) == (PROBLEM, "")
+    assert "`problems` is not the folder of a run of `solar suite`" in other.err

@@ -89,6 +89,10 @@ Diagnostics rebind(const std::string& path, const std::string& text,
 int check_files(Check& check) {
   const driver::Environment env = environment();
   if (const int wrong = finish(check.options, env)) return wrong;
+  if (check.against.empty() && !check.options.analyze.overrides.empty()) {
+    return usage_error("`--set` replaces constants of the original, and none is named",
+                       "name it with --against, or set free dims with --bind");
+  }
   // Not freed: the process ends after this, and a large program takes a while.
   static auto* const kept = new std::vector<Verified>;
   std::vector<Verified>& verified = *kept;
