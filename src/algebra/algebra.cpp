@@ -62,7 +62,7 @@ class Search {
 
   Optimised run() {
     for (int attempt = 0; attempt < kMaximumAttempts; ++attempt) {
-      Working working(*program_);
+      Working working(*program_, options_.frozen);
       Log log(forbidden_, {}, sliced_.empty() ? nullptr : &choices_);
       const std::vector<Rewrite> found = rewrite(working, log, options_);
       if (found.empty() || cancelled()) return std::move(result_);
@@ -145,7 +145,7 @@ class Search {
 
   /// Adds to `sliced_` what is the same by itself at this size.
   bool slices_at(const ir::VerifiedProgram& original, const std::vector<Rewrite>& wanted) {
-    Working working(*original);
+    Working working(*original, options_.frozen);
     Log log(forbidden_, {}, &choices_);
     log.wants_slices = true;
     const std::vector<Rewrite> found = rewrite(working, log, options_);
@@ -177,7 +177,7 @@ class Search {
   /// The original at some size against what the same rewrites make of it there.
   Verdict validate_at(const ir::VerifiedProgram& original, const std::vector<Rewrite>& wanted,
                       const std::optional<std::string>& only) const {
-    Working working(*original);
+    Working working(*original, options_.frozen);
     Log log(forbidden_, only, &choices_);
     const std::vector<Rewrite> found = rewrite(working, log, options_);
     if (names_of(found) != names_of(wanted)) return Verdict::CannotRun;
@@ -218,7 +218,7 @@ class Search {
       later.erase(Log::name_of(found[i]));
       const bool last = i + 1 == found.size();
       if (!last && found.size() > kMaximumStages) continue;
-      Working working(*program_);
+      Working working(*program_, options_.frozen);
       Log log(later, {}, &choices_);
       rewrite(working, log, options_);
       Emitted emitted;

@@ -22,6 +22,7 @@ struct Options {
   int64_t max_statements = 4000;  // of a program that is looked at
   int64_t max_points = 500'000;   // of the runs that validate, each
   int seeds = 2;
+  bool frozen = false;  // what is computed from parameters alone costs nothing (prepare.h)
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(Working&, Log&)> also = {};  // one more rewrite after the others
 };

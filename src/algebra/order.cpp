@@ -34,6 +34,15 @@ double density_of(const Term& term, const Guard& guard) {
   return atom.kind == ir::Atom::Kind::Mod ? 1 / static_cast<double>(atom.divisor) : 1;
 }
 
+/// Whether all that the factor reads is known beforehand.
+bool is_fixed(const Expr& factor) {
+  if (factor.op == ir::ScalarOp::Load) return factor.fixed;
+  for (const ExprPtr& child : {factor.a, factor.b, factor.c}) {
+    if (child != nullptr && !is_fixed(*child)) return false;
+  }
+  return true;
+}
+
 bool same(const ExprPtr& a, const ExprPtr& b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr) return false;
@@ -93,10 +102,14 @@ std::optional<Order> order_as(Term& term, const std::vector<uint32_t>& left) {
   return order;
 }
 
-Order best_order(Term& term) {
+Order best_order(Term& term, bool fixed_free) {
   Order order = unordered(term);
   if (order.loops.empty()) return order;
   const uint32_t all = order.all();
+  uint32_t fixed = 0;
+  for (size_t i = 0; fixed_free && i < term.factors.size(); ++i) {
+    if (is_fixed(*term.factors[i])) fixed |= uint32_t{1} << i;
+  }
   order.cost.assign(size_t{all} + 1, std::numeric_limits<double>::infinity());
   order.left.assign(size_t{all} + 1, 0);
   std::vector<LoopMask> kept(size_t{all} + 1, 0);
@@ -115,8 +128,9 @@ Order best_order(Term& term) {
       const bool square = std::popcount(subset) == 2 &&
                           same(term.factors[static_cast<size_t>(std::countr_zero(left))],
                                term.factors[static_cast<size_t>(std::countr_zero(right))]);
+      const bool free = !sums || square || (subset & ~fixed) == 0;
       const double cost =
-          order.cost[left] + order.cost[right] + (sums && !square ? points(term, order, pair) : 0);
+          order.cost[left] + order.cost[right] + (free ? 0 : points(term, order, pair));
       if (cost < order.cost[subset]) {
         order.cost[subset] = cost;
         order.left[subset] = left;
@@ -161,9 +175,9 @@ std::string text_of(const Working& working, const Term& term, const Order& order
   return text_of(working, term, order, order.all());
 }
 
-double cost_of(const std::vector<Term>& terms) {
+double cost_of(const std::vector<Term>& terms, bool fixed_free) {
   double total = 0;
-  for (Term term : terms) total += best_order(term).total();
+  for (Term term : terms) total += best_order(term, fixed_free).total();
   return total;
 }
 

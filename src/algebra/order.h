@@ -27,8 +27,8 @@ struct Order {
 };
 
 /// Guards whose loops no factor has add a factor 1 that has them to the term. A term of no factors
-/// has no order.
-Order best_order(Term& term);
+/// has no order. `fixed_free`: products of what is known beforehand cost nothing.
+Order best_order(Term& term, bool fixed_free);
 
 /// The order that `left` says, of a term of the same factors. nullopt: they are others.
 std::optional<Order> order_as(Term& term, const std::vector<uint32_t>& left);
@@ -37,6 +37,6 @@ std::optional<Order> order_as(Term& term, const std::vector<uint32_t>& left);
 std::string text_of(const Working& working, const Term& term, const Order& order);
 
 /// Of all terms, each at its best order.
-double cost_of(const std::vector<Term>& terms);
+double cost_of(const std::vector<Term>& terms, bool fixed_free);
 
 }  // namespace solar::algebra

@@ -60,9 +60,14 @@ std::vector<ir::TensorId> going(const Working& working, ir::TensorId root,
   return gone;
 }
 
-double cost_of(const Expander& expander, const ir::Kernel& kernel) {
+/// What a loop's body computes of what is known beforehand is computed in the loop all the same.
+bool fixed_free(const Working& working, const ir::Kernel& kernel) {
+  return working.place(kernel.output).block == 0;
+}
+
+double cost_of(const Working& working, const Expander& expander, const ir::Kernel& kernel) {
   const auto terms = expander.terms_of(kernel);
-  return terms ? cost_of(*terms) : 0;
+  return terms ? cost_of(*terms, fixed_free(working, kernel)) : 0;
 }
 
 std::optional<Candidate> candidate(const Working& working, const Expander& expander,
@@ -70,11 +75,11 @@ std::optional<Candidate> candidate(const Working& working, const Expander& expan
                                    std::optional<Expanded> expanded) {
   if (!expanded || expanded->sums == 0) return std::nullopt;
   Candidate found;
-  found.before = cost_of(expander, kernel);
+  found.before = cost_of(working, expander, kernel);
   for (const ir::TensorId id : going(working, kernel.output, *expanded))
-    found.before += cost_of(expander, *working.kernel(id));
+    found.before += cost_of(working, expander, *working.kernel(id));
   for (Term& term : expanded->terms) {
-    found.orders.push_back(best_order(term));
+    found.orders.push_back(best_order(term, fixed_free(working, kernel)));
     found.after += found.orders.back().total();
   }
   found.how = how;
@@ -146,9 +151,10 @@ std::optional<Candidate> chosen(const Expander& expander, const ir::Kernel& kern
   return found;
 }
 
-std::string kind_of(const Expander& expander, const ir::Kernel& kernel, const Candidate& found) {
+std::string kind_of(const Working& working, const Expander& expander, const ir::Kernel& kernel,
+                    const Candidate& found) {
   if (found.expanded.cancelled) return "cancel";
-  return cost_of(expander, kernel) > 0 ? "reorder" : "push-sum";
+  return cost_of(working, expander, kernel) > 0 ? "reorder" : "push-sum";
 }
 
 Choice choice_of(const Candidate& found) {
@@ -163,7 +169,7 @@ std::optional<Candidate> find(const Working& working, const Expander& expander,
   const std::string& name = working.tensor(kernel.output).name;
   if (log.wanted() == nullptr) {
     auto found = best_candidate(working, expander, kernel);
-    if (found) kind = kind_of(expander, kernel, *found);
+    if (found) kind = kind_of(working, expander, kernel, *found);
     return found && log.allows(kind, name) ? std::move(found) : std::nullopt;
   }
   for (const char* each : {"cancel", "reorder", "push-sum"}) {
@@ -200,7 +206,7 @@ void reorder_sums(Working& working, Log& log) {
     Rewrite& rewrite = log.add(working, root, kind, what_of(working, *kernel, *found, kind));
     for (const ir::TensorId id : found->expanded.merged) {
       const ir::Kernel* producer = working.kernel(id);
-      if (producer != nullptr && cost_of(*expander, *producer) > 0)
+      if (producer != nullptr && cost_of(working, *expander, *producer) > 0)
         rewrite.products.push_back(working.tensor(id).name);
     }
     const std::string name = Log::name_of(rewrite);

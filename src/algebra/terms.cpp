@@ -187,6 +187,7 @@ ExprPtr Expander::load(const ir::Access& access, std::vector<Linear> subscripts,
   expr.tensor = tensor;
   expr.subscripts = std::move(subscripts);
   expr.conditional = access.conditional;
+  expr.fixed = working_.fixed(tensor);
   return std::make_shared<const Expr>(std::move(expr));
 }
 

@@ -29,6 +29,7 @@ struct Expr {
   ir::TensorId tensor = {};
   std::vector<Linear> subscripts = {};
   bool conditional = false;
+  bool fixed = false;  // a load of what is known beforehand (Working::fixed)
   ExprPtr a = nullptr, b = nullptr, c = nullptr;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "algebra/prepare.h"
+
 namespace solar::algebra {
 namespace {
 
@@ -74,7 +76,9 @@ bool same_blocks(const std::vector<ir::Statement>& a, const std::vector<ir::Stat
 
 }  // namespace
 
-Working::Working(ir::Program program) : program_(std::move(program)) { rebuild(); }
+Working::Working(ir::Program program, bool frozen) : program_(std::move(program)), frozen_(frozen) {
+  rebuild();
+}
 
 void Working::add_block(std::vector<ir::Statement>& statements) {
   const auto block = static_cast<int32_t>(blocks_.size());
@@ -104,6 +108,7 @@ void Working::rebuild() {
   for (const ir::TensorId id : program_.outputs) leaves_[ir::index(id)] = true;
   for (const ir::Update& update : program_.updates) leaves_[ir::index(update.value)] = true;
   add_block(program_.statements);
+  fixed_ = frozen_ ? fixed_tensors(program_) : std::vector<bool>(program_.tensors.size(), false);
 }
 
 const ir::Statement* Working::producer(ir::TensorId id) const {
@@ -134,6 +139,7 @@ ir::TensorId Working::add_tensor(std::string name, ir::ElementType type,
   places_.emplace_back();
   readers_.emplace_back();
   leaves_.push_back(false);
+  fixed_.push_back(false);
   return static_cast<ir::TensorId>(program_.tensors.size() - 1);
 }
 

@@ -12,7 +12,8 @@ namespace solar::algebra {
 
 class Working {
  public:
-  explicit Working(ir::Program program);
+  /// `frozen`: parameters are known beforehand.
+  explicit Working(ir::Program program, bool frozen = false);
 
   const ir::Program& program() const { return program_; }
   const ir::Tensor& tensor(ir::TensorId id) const { return program_.tensor(id); }
@@ -33,6 +34,8 @@ class Working {
     return readers_[ir::index(id)];
   }
   bool leaves(ir::TensorId id) const { return leaves_[ir::index(id)]; }
+  /// Known beforehand, if parameters are: no input has to do with it.
+  bool fixed(ir::TensorId id) const { return fixed_[ir::index(id)]; }
 
   /// The top level, and the bodies of repeats.
   size_t block_count() const { return blocks_.size(); }
@@ -51,10 +54,12 @@ class Working {
   void add_block(std::vector<ir::Statement>& statements);
 
   ir::Program program_;
+  bool frozen_;
   std::vector<std::vector<ir::Statement>*> blocks_ = {};
   std::vector<Place> places_ = {};
   std::vector<std::vector<ir::TensorId>> readers_ = {};
   std::vector<bool> leaves_ = {};
+  std::vector<bool> fixed_ = {};
 };
 
 /// Whether they are one program at two sizes: the same statements, and an extent of 1 in both or

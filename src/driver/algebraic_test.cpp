@@ -31,7 +31,8 @@ program p(input x: f32[64]) -> (y) {
   kernel y: f32[64] { for n:64   y[n] = x[n] - x[n] }
 })";
 
-report::Report report_of(const char* text, std::vector<arch::Machine> machines) {
+report::Report report_of(const char* text, std::vector<arch::Machine> machines,
+                         bool frozen = false) {
   Loaded loaded;
   auto file = ir::parse_text("t.alir", text);
   EXPECT_TRUE(file) << render_text(file.error());
@@ -44,11 +45,18 @@ report::Report report_of(const char* text, std::vector<arch::Machine> machines) 
   const auto graph = lift(loaded);
   EXPECT_TRUE(graph);
   AnalyzeOptions options;
+  options.frozen = frozen;
   EXPECT_TRUE(add_bounds(report, *graph, machines, options.policy));
   report.totals.macs_useful = graph->totals.macs_useful.value;
   add_algebraic(report, loaded, *graph, machines, options);
   return report;
 }
+
+constexpr const char* kLayers = R"(
+program p(input x: f32[256, 8], param a: f32[8, 64], param b: f32[64, 8]) -> (y) {
+  kernel h: f32[256, 64] { for n:256, j:64, i:8   h[n,j] += x[n,i] * a[i,j] }
+  kernel y: f32[256, 8] { for n:256, k:8, j:64   y[n,k] += h[n,j] * b[j,k] }
+})";
 
 std::vector<arch::Machine> two_machines() {
   arch::Machine one = roofline::round_machine();
@@ -113,6 +121,30 @@ TEST(Algebraic, ADegenerateProgramIsSaidLoudly) {
   EXPECT_NE(text.find("what the algebra allows"), std::string::npos) << text;
   EXPECT_NE(text.find("DEGENERATE PROGRAM: no output depends on the input `x`"), std::string::npos)
       << text;
+}
+
+const report::Bound& algebraic_of(const report::Report& report) {
+  return *std::find_if(report.bounds.begin(), report.bounds.end(),
+                       [](const report::Bound& b) { return b.mode == "algebraic"; });
+}
+
+TEST(Algebraic, KnownParametersAreMultipliedBeforehand) {
+  const report::Report runtime = report_of(kLayers, {roofline::round_machine()});
+  const report::Report frozen = report_of(kLayers, {roofline::round_machine()}, true);
+  // The product of the weights is 8 x 8, and not read twice.
+  EXPECT_LT(algebraic_of(frozen).time_s, algebraic_of(runtime).time_s);
+  EXPECT_EQ(algebraic_of(frozen).traffic_bytes, 4 * (256 * 8 + 8 * 8 + 256 * 8));
+  EXPECT_EQ(algebraic_of(frozen).params, "frozen");
+  EXPECT_EQ(algebraic_of(runtime).params, "runtime");
+  ASSERT_FALSE(frozen.rewrites.empty());
+  EXPECT_EQ(frozen.rewrites.back().kind, "prepare");
+  EXPECT_EQ(algebraic_of(frozen).rewrites, frozen.rewrites.size());
+  const auto& assumptions = algebraic_of(frozen).assumptions;
+  EXPECT_NE(std::find(assumptions.begin(), assumptions.end(), "frozen-parameters"),
+            assumptions.end());
+  EXPECT_TRUE(frozen.degenerate.empty());
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(frozen.bounds[i].time_s, runtime.bounds[i].time_s) << frozen.bounds[i].mode;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
+
 namespace solar::driver {
 namespace {
 
@@ -58,6 +60,15 @@ std::vector<report::Node> nodes_of(const einsum::Graph& graph) {
   return nodes;
 }
 
+/// The bytes of random numbers that are read.
+Bytes draws_of(const einsum::Graph& graph) {
+  int64_t bytes = 0;
+  for (const einsum::Footprint& read : graph.reads) {
+    if (read.role == ir::Role::Rng) bytes = saturating_add(bytes, read.bytes.min.value);
+  }
+  return {bytes};
+}
+
 }  // namespace
 
 void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph& graph) {
@@ -67,10 +78,7 @@ void add_assumptions(std::vector<std::string>& assumptions, const einsum::Graph&
     }
   };
   for (const std::string& assumption : graph.assumptions) add(assumption);
-  const bool random =
-      std::any_of(graph.reads.begin(), graph.reads.end(),
-                  [](const einsum::Footprint& read) { return read.role == ir::Role::Rng; });
-  if (random) add("random-draws-read");
+  if (draws_of(graph).value > 0) add("random-draws-read");
 }
 
 report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
@@ -91,6 +99,8 @@ report::Bound bound_of(const std::string& mode, const roofline::Bound& bound,
     out.operational_intensity = bound.time.operational_intensity->value;
   out.strict = policy.strict;
   out.assumptions = bound.assumptions;
+  for (const roofline::Without& one : bound.without)
+    out.without.push_back({one.assumption, one.time.value});
   add_assumptions(out.assumptions, graph);
   return out;
 }
@@ -110,7 +120,14 @@ void fill_bounds(report::Report& report, const roofline::Bounds& bounds,
   unfused.edge_savings =
       edge_savings(graph, bounds.operators, roofline::bandwidth_of(machine, policy).rate);
   report.bounds.push_back(std::move(unfused));
-  report.bounds.push_back(bound_of("fused", bounds.fused, machine, policy, graph));
+  report::Bound fused = bound_of("fused", bounds.fused, machine, policy, graph);
+  const Bytes draws = draws_of(graph);
+  if (draws.value > 0 && !policy.warm_cache) {
+    const Bytes others = {bounds.fused.time.traffic.value - draws.value};
+    const Seconds memory = others / roofline::bandwidth_of(machine, policy).rate;
+    fused.without.push_back({"random-draws-read", std::max(fused.compute_s, memory.value)});
+  }
+  report.bounds.push_back(std::move(fused));
   report.arch_names[machine.id] = machine.name;
 }
 

@@ -28,6 +28,7 @@ struct AnalyzeOptions {
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
   bool algebra = true;                           // look for cheaper programs with the same meaning
+  bool frozen = false;                           // parameters are known when that is done
   bool rebinds = false;  // the program will be bound to other dims: its tree is kept
   bool validate = true;
   validate::Options validation = {};

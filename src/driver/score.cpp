@@ -170,6 +170,7 @@ Result<report::Score> score(const Loaded& loaded, const einsum::Graph& graph,
   out.assumptions = bound(report, "fused").assumptions;
   if (analyze.algebra) {
     out.algebraic_s = bound(report, "algebraic").time_s;
+    out.params = bound(report, "algebraic").params;
     out.rewrites_used = bound(report, "algebraic").rewrites.value_or(0);
     out.rewrites = std::move(report.rewrites);
     out.algebra_notes = std::move(report.algebra_notes);

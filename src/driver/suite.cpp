@@ -62,6 +62,7 @@ nlohmann::ordered_json options_json(const SuiteOptions& options) {
                                  {"cache", analyze.policy.warm_cache ? "warm" : "cold"},
                                  {"validate", analyze.validate},
                                  {"algebra", analyze.algebra},
+                                 {"params", analyze.frozen ? "frozen" : "runtime"},
                                  {"timeout_s", analyze.validation.limits.wall_seconds},
                                  {"problem_timeout_s", options.problem_seconds},
                                  {"memory_limit_gib", nullptr}};

@@ -23,7 +23,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "solar.suite/1";
 constexpr const char* kLock = "lock";
-constexpr const char* kLaterOption = "algebra";  // runs that do not have it yet may go on
 constexpr int kLockTries = 20;  // the lanes of a run that was killed take a moment to let go
 constexpr useconds_t kLockStep = 50'000;
 
@@ -207,9 +206,11 @@ Result<Done> SuiteFolder::check_options(const Json& options) {
   }
   SOLAR_TRY(const Json before, options_of(name));
   std::vector<std::string> differing;
+  // Runs from before there were algebraic floors may go on; so may those from before there were
+  // frozen parameters, without them.
   for (const auto& [key, value] : options.items()) {
-    if (key == kLaterOption && !before.contains(key)) continue;
-    const Json old = before.value(key, Json());
+    if (key == "algebra" && !before.contains(key)) continue;
+    const Json old = before.value(key, key == "params" ? Json("runtime") : Json());
     // Through text, as numbers come back from it.
     if (old == Json::parse(value.dump(-1, ' ', true, Json::error_handler_t::replace))) continue;
     differing.push_back(fmt::format("`{}` was {}, is {}", key, old.dump(),

@@ -120,6 +120,11 @@ TEST_F(SuiteFolderTest, ARunFromBeforeTheAlgebraMayGoOn) {
   EXPECT_TRUE(open(true, now));
   now["algebra"] = false;
   EXPECT_TRUE(open(true, now));
+  now["params"] = "runtime";
+  EXPECT_TRUE(open(true, now));
+  now["params"] = "frozen";
+  EXPECT_FALSE(open(true, now));
+  now["params"] = "runtime";
   now["new"] = 1;
   EXPECT_FALSE(open(true, now));
 }

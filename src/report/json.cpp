@@ -177,6 +177,7 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& list
   Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
   if (bound.storage != "as-written") out["storage"] = bound.storage;
   if (bound.cache != "cold") out["cache"] = bound.cache;
+  if (bound.params != "runtime") out["params"] = bound.params;
   put(out, "time_s", bound.time_s);
   put(out, "compute_s", bound.compute_s);
   put(out, "memory_s", bound.memory_s);
@@ -185,6 +186,9 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& list
   put(out, "operational_intensity", bound.operational_intensity);
   out["strict"] = bound.strict;
   out["assumptions"] = list_of(bound.assumptions);
+  Json& without = out["without"] = Json::array();
+  for (const Without& one : bound.without)
+    without.push_back({{"assumption", one.assumption}, {"time_s", one.time_s}});
   if (!bound.node_times.empty()) {
     out["nodes"] =
         lists.add(bound.node_times, 3, [&](const NodeTime& time) { return to_json(time, nodes); });

@@ -114,12 +114,19 @@ struct NodeTime {
   int64_t traffic_bytes = 0;                         // that the time belongs to: the least
 };
 
+/// The time of a bound where one of its assumptions does not hold and all others do.
+struct Without {
+  std::string assumption;
+  double time_s = 0;
+};
+
 struct Bound {
   std::string arch;
   std::string precision = "as-written";
   std::string storage = "as-written";
-  std::string cache = "cold";  // cold, warm
-  std::string mode;            // unfused, fused, algebraic
+  std::string cache = "cold";      // cold, warm
+  std::string params = "runtime";  // runtime; frozen: algebraic only
+  std::string mode;                // unfused, fused, algebraic
   double time_s = 0;
   double compute_s = 0;
   double memory_s = 0;
@@ -128,6 +135,7 @@ struct Bound {
   std::optional<double> operational_intensity = {};
   bool strict = false;
   std::vector<std::string> assumptions = {};
+  std::vector<Without> without = {};          // those whose worth is known
   std::vector<NodeTime> node_times = {};      // unfused only
   std::vector<EdgeSaving> edge_savings = {};  // unfused only, those above 0, largest first
   std::optional<size_t> rewrites = {};  // algebraic: how many, in the report's order, it is of

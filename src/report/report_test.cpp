@@ -67,6 +67,7 @@ Bound bound(const std::string& arch, const std::string& mode, double compute, do
   if (mode == "unfused") b.assumptions.push_back("no-fusion");
   b.assumptions.push_back("datasheet-peaks");
   for (std::string& a : assumptions) b.assumptions.push_back(std::move(a));
+  b.without = {{"cold-cache", b.compute_s}, {"datasheet-peaks", b.time_s / 2}};
   return b;
 }
 

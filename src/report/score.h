@@ -18,6 +18,7 @@ struct Score {
   std::string arch;
   std::string precision;
   bool strict = false;
+  std::string params = "runtime";  // runtime; frozen: of the algebraic floor only
   Validation validation = {};
   double measured_s = 0;
   std::optional<double> baseline_s = {};

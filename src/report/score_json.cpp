@@ -29,6 +29,7 @@ std::string render_json(const Score& s) {
   out["sol_s"] = s.sol_s;
   out["unfused_s"] = s.unfused_s;
   if (s.algebraic_s) out["algebraic_s"] = *s.algebraic_s;
+  if (s.params != "runtime") out["params"] = s.params;
   out["strict_sol_s"] = s.strict_sol_s;
   out["limiter"] = s.limiter;
   if (s.score) out["score"] = *s.score;

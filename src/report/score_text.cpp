@@ -49,7 +49,8 @@ std::string render_text(const Score& s, const TextOptions& options) {
   row("unfused", s.unfused_s);
   row("fused", s.sol_s);
   row("fused, strict rates", s.strict_sol_s);
-  if (s.algebraic_s) row("algebraic", *s.algebraic_s);
+  if (s.algebraic_s)
+    row(s.params == "runtime" ? "algebraic" : "algebraic, parameters frozen", *s.algebraic_s);
   if (s.impossible_s) {
     table.row({"impossible below", time_text(*s.impossible_s),
                *s.impossible_s > 0 ? ratio_text(s.measured_s / *s.impossible_s) : "-"});

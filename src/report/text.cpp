@@ -233,6 +233,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   }
   text += validation_text(report.validation, style);
   text += assumptions_text(report, style);
+  text += without_text(archs, style);
   text += degenerate_text(report.degenerate, style);
   text += warnings_text(report.warnings, style) + "\n";
   if (archs.size() > 1) {

@@ -180,6 +180,35 @@ std::string warnings_text(const std::vector<std::string>& warnings, const Style&
   return text;
 }
 
+std::string without_text(const std::vector<ArchBounds>& archs, const Style& style) {
+  if (archs.empty() || archs.front().fused == nullptr) return "";
+  const Bound& bound = *archs.front().fused;
+  if (bound.without.empty()) return "";
+  std::vector<std::string> parts;
+  std::vector<std::string> same;
+  std::vector<std::string> unknown;
+  for (const std::string& assumption : bound.assumptions) {
+    const auto at =
+        std::find_if(bound.without.begin(), bound.without.end(),
+                     [&](const Without& without) { return without.assumption == assumption; });
+    if (at == bound.without.end()) {
+      unknown.push_back(assumption);
+    } else if (at->time_s == bound.time_s) {
+      same.push_back(assumption);
+    } else {
+      parts.push_back(fmt::format("{} without {}", time_text(at->time_s), assumption));
+    }
+  }
+  if (!same.empty()) parts.push_back(fmt::format("the same without {}", fmt::join(same, " or ")));
+  if (!unknown.empty())
+    parts.push_back(fmt::format("not known without {}", fmt::join(unknown, " or ")));
+  if (parts.empty()) return "";
+  return paragraph("  ",
+                   fmt::format("fused on {}, {}: {}", bound.arch, time_text(bound.time_s),
+                               fmt::join(parts, ", ")),
+                   style.width(), 4);
+}
+
 std::string assumptions_text(const Report& report, const Style& style) {
   std::vector<std::string> all;
   std::vector<std::string> rewritten;
@@ -231,6 +260,8 @@ std::string title_text(const Report& report, const Style& style) {
     text += fmt::format(", precision {}", bound.precision);
     if (bound.storage != "as-written") text += fmt::format(", storage {}", bound.storage);
     if (bound.cache != "cold") text += fmt::format(", {} cache", bound.cache);
+    if (report.bounds.back().params != "runtime")
+      text += fmt::format(", parameters {} (after algebra)", report.bounds.back().params);
     if (bound.strict) text += ", strict";
   }
   return style.titled(Tone::Heading, report.source, text);

@@ -45,6 +45,8 @@ std::string limited_by(std::string_view limiter);
 
 /// One paragraph: passed and how, or loud: failed, or not validated.
 std::string validation_text(const Validation& validation, const Style& style);
+/// What dropping each assumption of the first architecture's fused bound is worth.
+std::string without_text(const std::vector<ArchBounds>& archs, const Style& style);
 /// The warnings that the validation's paragraph does not say, a line each.
 std::string warnings_text(const std::vector<std::string>& warnings, const Style& style);
 /// A loud line for each way in which the program does less than it seems to.

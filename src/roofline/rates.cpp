@@ -128,11 +128,12 @@ struct Choice {
 
 Choice choose_fp32(const Machine& machine, const Policy& policy, Choice choice) {
   choice.candidate = {machine.fastest(NumberFormat::Fp32)};
-  if (policy.strict && !policy.split_fp32) return choice;
+  const bool may_split = policy.strict ? policy.split_fp32 : policy.emulated_fp32;
+  if (policy.strict && !may_split) return choice;
   Candidate split = faster(choice.candidate, {machine.fastest(NumberFormat::Tf32), 3});
   split = faster(split, {machine.fastest(NumberFormat::Bf16), 3});
   if (split.rate == choice.candidate.rate) return choice;
-  if (policy.strict) {
+  if (may_split) {
     choice.candidate = split;
     choice.assumption = "fp32-as-split-products";
   } else if (choice.candidate.rate != nullptr) {
@@ -199,7 +200,7 @@ NumberFormat format_of(ElementType type, bool convolution, const Policy& policy)
   if (policy.precision != Precision::AsWritten && ir::is_float(type))
     return format_of(policy.precision);
   const bool tf32 = type == ElementType::F32 && policy.precision == Precision::AsWritten &&
-                    (convolution || policy.tf32_matmul);
+                    ((convolution && policy.tf32_convolutions) || policy.tf32_matmul);
   return tf32 ? NumberFormat::Tf32 : format_as_written(type);
 }
 

@@ -25,8 +25,10 @@ struct Policy {
   Precision precision = Precision::AsWritten;
   bool strict = false;       // rates and bandwidth that nothing exceeds, instead of the datasheet's
   bool tf32_matmul = false;  // as written: f32 matmuls may use TF32 too, not only convolutions
-  bool split_fp32 = true;    // strict: fp32 may run as split products of tf32 or bf16
-  bool warm_cache = false;   // what is on chip at the start may be of any use
+  bool tf32_convolutions = true;  // as written: f32 convolutions may use TF32
+  bool split_fp32 = true;         // strict: fp32 may run as split products of tf32 or bf16
+  bool emulated_fp32 = false;     // not strict: likewise
+  bool warm_cache = false;        // what is on chip at the start may be of any use
 };
 
 /// A rate and what it takes for granted.

@@ -218,15 +218,19 @@ Result<Time> time_of(const Work& work, const Machine& machine, const Policy& pol
   return priced->time;
 }
 
-Result<Bounds> bounds(std::span<const Work> operators, const Work& graph, const Machine& machine,
-                      const Policy& policy) {
+namespace {
+
+Result<Bounds> best_bounds(std::span<const Work> operators, const Work& graph,
+                           const Machine& machine, const Policy& policy) {
   SOLAR_TRY(Bounds result, bounds_as(operators, graph, machine, policy));
-  if (!policy.strict || !policy.split_fp32) return result;
+  const bool splits = policy.strict ? policy.split_fp32 : policy.emulated_fp32;
+  if (!splits) return result;
   // Split products share the tensor units with everything else there: where those are the busier
   // ones, fp32 is better left on its own units. Each bound takes one choice for the whole graph, so
   // fused stays below unfused.
   Policy unsplit = policy;
   unsplit.split_fp32 = false;
+  unsplit.emulated_fp32 = false;
   Result<Bounds> other = bounds_as(operators, graph, machine, unsplit);
   if (!other) return result;
   if (lower(other->fused.time, result.fused.time)) result.fused = std::move(other->fused);
@@ -234,6 +238,61 @@ Result<Bounds> bounds(std::span<const Work> operators, const Work& graph, const 
     result.unfused = std::move(other->unfused);
     result.operators = std::move(other->operators);
   }
+  return result;
+}
+
+bool has(const Bound& bound, std::string_view assumption) {
+  return std::find(bound.assumptions.begin(), bound.assumptions.end(), assumption) !=
+         bound.assumptions.end();
+}
+
+/// The policy under which `assumption` is not made; nullopt where no policy is.
+std::optional<Policy> policy_without(std::string_view assumption, const Machine& machine,
+                                     Policy policy) {
+  if (assumption == "cold-cache" && machine.on_chip()) {
+    policy.warm_cache = true;
+  } else if (assumption == "warm-cache") {
+    policy.warm_cache = false;
+  } else if (assumption == "datasheet-peaks" && machine.strict_peak_scale &&
+             machine.strict_dram_bandwidth) {
+    policy.strict = true;
+    policy.split_fp32 = false;
+  } else if (assumption == "no-fp32-emulation") {
+    policy.emulated_fp32 = true;
+  } else if (assumption == "fp32-as-split-products") {
+    policy.split_fp32 = false;
+  } else if (assumption == "tf32-allowed" && policy.precision == Precision::AsWritten) {
+    policy.tf32_convolutions = false;
+    policy.tf32_matmul = false;
+  } else {
+    return std::nullopt;
+  }
+  return policy;
+}
+
+void add_without(Bounds& bounds, std::span<const Work> operators, const Work& graph,
+                 const Machine& machine, const Policy& policy) {
+  for (const std::string& assumption : std::vector<std::string>(bounds.unfused.assumptions)) {
+    if (assumption == "no-fusion") {
+      bounds.unfused.without.push_back({assumption, bounds.fused.time.total});
+      continue;
+    }
+    const auto other = policy_without(assumption, machine, policy);
+    if (!other) continue;
+    const auto times = best_bounds(operators, graph, machine, *other);
+    if (!times) continue;
+    if (has(bounds.fused, assumption))
+      bounds.fused.without.push_back({assumption, times->fused.time.total});
+    bounds.unfused.without.push_back({assumption, times->unfused.time.total});
+  }
+}
+
+}  // namespace
+
+Result<Bounds> bounds(std::span<const Work> operators, const Work& graph, const Machine& machine,
+                      const Policy& policy) {
+  SOLAR_TRY(Bounds result, best_bounds(operators, graph, machine, policy));
+  add_without(result, operators, graph, machine, policy);
   return result;
 }
 

@@ -54,9 +54,16 @@ struct Time {
   Bytes traffic = {};
 };
 
+/// The time where one assumption does not hold and all others do.
+struct Without {
+  std::string assumption;
+  Seconds time = {};
+};
+
 struct Bound {
   Time time = {};
   std::vector<std::string> assumptions = {};  // it holds if all of these do
+  std::vector<Without> without = {};  // as far as counts and rates tell; higher times are possible
 };
 
 struct Bounds {

@@ -209,6 +209,60 @@ std::vector<Work> random_operators(std::mt19937_64& random) {
   return operators;
 }
 
+/// Seconds without an assumption; nullopt: not known.
+std::optional<double> without(const Bound& bound, const std::string& assumption) {
+  for (const Without& one : bound.without) {
+    if (one.assumption == assumption) return one.time.value;
+  }
+  return std::nullopt;
+}
+
+TEST(Without, EachAssumptionIsDroppedAlone) {
+  const std::vector<Work> operators = {
+      {{{ElementType::F32, false, Macs{1'000'000'000'000}}}, Bytes{1'000'000'000'000}},
+      {{{ElementType::F32, true, Macs{8'000'000'000'000}}}, Bytes{3'000'000'000'000}}};
+  Work graph = *sum_of(operators);
+  graph.traffic = Bytes{500'000'000'000};
+  arch::Machine machine = round_machine();
+  const Bounds cold = bound(operators, graph, machine);
+  EXPECT_DOUBLE_EQ(cold.fused.time.total.value, 1);  // 1 s on vector, 1 s on tensor units
+  // The matrix product at bf16 / 3 shares the tensor units with the convolution.
+  EXPECT_DOUBLE_EQ(without(cold.fused, "no-fp32-emulation").value(), 1);
+  EXPECT_DOUBLE_EQ(without(cold.fused, "datasheet-peaks").value(), 1 / 1.5);
+  EXPECT_DOUBLE_EQ(without(cold.fused, "tf32-allowed").value(), 9);  // all on vector units
+  EXPECT_DOUBLE_EQ(without(cold.unfused, "no-fusion").value(), 1);
+  EXPECT_FALSE(without(cold.fused, "cold-cache"));  // what is on chip is not known
+  EXPECT_FALSE(without(cold.fused, "classical-products"));
+  machine.last_level_cache = Bytes{200'000'000'000};
+  machine.l1_shared = Bytes{0};
+  machine.tensor_memory = Bytes{0};
+  machine.register_file = Bytes{0};
+  machine.other_on_chip = Bytes{0};
+  ASSERT_TRUE(machine.on_chip());
+  const std::vector<Work> reads = {{{}, Bytes{1'000'000'000'000}}};
+  const Bounds warm = bound(reads, reads[0], machine);
+  EXPECT_DOUBLE_EQ(without(warm.fused, "cold-cache").value(), 0.8);
+}
+
+TEST(Without, OnlyAssumptionsThatAreMadeAreDroppedAndOthersStay) {
+  std::mt19937_64 random(seed());
+  SCOPED_TRACE("SOLAR_SEED=" + std::to_string(seed()));
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<Work> operators = random_operators(random);
+    const Work graph = *sum_of(operators);
+    const Bounds result = bound(operators, graph, round_machine());
+    for (const Bound* each : {&result.fused, &result.unfused}) {
+      for (const Without& one : each->without) {
+        EXPECT_NE(std::find(each->assumptions.begin(), each->assumptions.end(), one.assumption),
+                  each->assumptions.end());
+        // Without tf32 products take longer; all others let a program be faster.
+        if (one.assumption == "tf32-allowed") continue;
+        EXPECT_LE(one.time.value, each->time.total.value * (1 + 1e-12)) << one.assumption;
+      }
+    }
+  }
+}
+
 TEST(Roofline, LadderAndMonotonicityHold) {
   std::mt19937_64 random(seed());
   SCOPED_TRACE("SOLAR_SEED=" + std::to_string(seed()));

@@ -74,6 +74,19 @@ def test_the_text_lists_it(solar: Solar, source: str) -> None:
         assert said in ran.out
 
 
+def test_parameters_may_be_known_beforehand(solar: Solar, tmp_path: Path) -> None:
+    (tmp_path / "two.alir").write_text(
+        "program two(input x: f32[256, 8], param a: f32[8, 64], param b: f32[64, 8]) -> (y) {\n"
+        "  kernel h: f32[256, 64] { for n:256, j:64, i:8   h[n,j] += x[n,i] * a[i,j] }\n"
+        "  kernel y: f32[256, 8] { for n:256, k:8, j:64   y[n,k] += h[n,j] * b[j,k] }\n}\n"
+    )
+    runtime, frozen = scored(solar, "two.alir", 1), scored(solar, "two.alir", 1, "--params", "frozen")
+    assert frozen["params"] == "frozen"
+    assert "params" not in runtime
+    assert frozen["algebraic_s"] < runtime["algebraic_s"]
+    assert frozen["sol_s"] == runtime["sol_s"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

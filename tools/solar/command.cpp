@@ -215,7 +215,8 @@ void add_rate_options(CLI::App& command, SourceOptions& options) {
   command.add_option("--sparsity", options.sparsity,
                      "none (default), or 2:4: half of each multiplied weight is zero");
   command.add_option("--params", options.params,
-                     "weights; today only runtime (default): they are inputs");
+                     "runtime (default): they are inputs; frozen: what is computed from them alone "
+                     "is done beforehand (bound `algebraic`)");
   command.add_option("--cache", options.cache,
                      "cold (default): nothing is on chip at the start; warm: all that fits is");
   command.add_flag("--strict", options.strict,
@@ -279,9 +280,13 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   if (options.sparsity != "none" && options.sparsity != "2:4") {
     return usage_error(fmt::format("unknown sparsity `{}`", options.sparsity), "none or 2:4");
   }
-  if (options.params != "runtime") {
-    return usage_error(fmt::format("`--params {}` is not supported yet", options.params),
-                       "only runtime is");
+  if (options.params != "runtime" && options.params != "frozen") {
+    return usage_error(fmt::format("unknown `--params {}`", options.params), "runtime or frozen");
+  }
+  if (options.params == "frozen" && (options.no_algebra || !options.has_algebra)) {
+    return usage_error(
+        "`--params frozen` changes the bound `algebraic` only, which is not asked for",
+        options.no_algebra ? "leave `--no-algebra` out" : "`solar analyze` has it");
   }
   if (options.cache != "cold" && options.cache != "warm") {
     return usage_error(fmt::format("unknown cache state `{}`", options.cache), "cold or warm");
@@ -301,6 +306,7 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   analyze.policy.precision = *precision;
   analyze.policy.strict = options.strict;
   analyze.algebra = !options.no_algebra;
+  analyze.frozen = options.params == "frozen";
   analyze.policy.warm_cache = options.cache == "warm";
   analyze.storage = *storage;
   analyze.sparse_weights = options.sparsity == "2:4";

@@ -81,6 +81,7 @@ struct SourceOptions {
   std::string cache = "cold";
   bool strict = false;
   bool no_algebra = false;
+  bool has_algebra = true;  // of the command: it shows the bound `algebraic`
   bool no_validate = false;
   bool require_validated = false;
   double memory_gib = 10;

@@ -53,6 +53,7 @@ int inverse(SourceOptions& options, const Target& target) {
 void add_inverse(CLI::App& app, Run& run) {
   auto* command = app.add_subcommand("inverse", "the hardware that a wanted latency or rate needs");
   auto options = std::make_shared<SourceOptions>();
+  options->has_algebra = false;
   auto target = std::make_shared<Target>();
   add_source_options(*command, *options);
   command->add_option("--target", target->time, "the wanted latency: 2ms");

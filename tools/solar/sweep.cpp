@@ -48,6 +48,7 @@ int sweep(SweepCommand& options) {
 void add_sweep(CLI::App& app, Run& run) {
   auto* command = app.add_subcommand("sweep", "floors of one program at many sizes");
   auto options = std::make_shared<SweepCommand>();
+  options->source.has_algebra = false;
   add_source(*command, options->source);
   add_list(*command, "--bind", options->sizes,
            "sizes of free dims: N=1,2,4..256 (4 doubled up to 256), N=8..32:4 (in steps of 4)")
