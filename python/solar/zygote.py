@@ -187,7 +187,7 @@ class Zygote:
         hint = ""
         if use.resident_bytes > allowed.memory_bytes:
             used, most = (bytes_ / 2**30 for bytes_ in (use.resident_bytes, allowed.memory_bytes))
-            what = f"used {used:.4g} GiB of memory, more than the {most:.4g} GiB that it may"
+            what = f"used more than {most:.4g} GiB of memory ({used:.4g} GiB)"
             hint = limits.MEMORY_HINT
         elif use.processes > allowed.processes:
             what = f"started more than {allowed.processes} processes"
