@@ -264,17 +264,18 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
   unique(found.without_floor);
 
   std::map<std::pair<std::string, std::string>, std::vector<const HeadroomTime*>> groups;
+  std::set<std::string> folders;
   for (const HeadroomTime& time : found.times) {
-    groups[{folder_of(time.problem), time.implementation}].push_back(&time);
+    const std::string folder = folder_of(time.problem);
+    folders.insert(folder);
+    if (!folder.empty()) groups[{folder, time.implementation}].push_back(&time);
     groups[{"", time.implementation}].push_back(&time);
   }
-  std::set<std::string> folders;
-  for (const auto& [key, times] : groups) folders.insert(key.first);
   for (const auto& [key, times] : groups) {
     // The whole comes last, and only where it is more than a folder.
     if (!key.first.empty()) found.groups.push_back(group_of(key.first, key.second, times));
   }
-  if (folders.size() != 2) {
+  if (folders.size() != 1 || folders.contains("")) {
     for (const auto& [key, times] : groups) {
       if (key.first.empty()) found.groups.push_back(group_of("", key.second, times));
     }

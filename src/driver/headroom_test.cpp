@@ -137,6 +137,16 @@ TEST_F(HeadroomTest, TheAlgorithmIsTheThirdStep) {
       << csv;
 }
 
+TEST_F(HeadroomTest, ProblemsInNoFolderCountOnce) {
+  put("results.jsonl", line("a.py", 4, 1) + line("l1/b.py", 2, 2) + line("l1/c.py", 2, 2));
+  const auto found = headroom(options("problem,eager_ms\na.py,8\nl1/b.py,4\nl1/c.py,4\n"));
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->groups.size(), 2u);
+  EXPECT_EQ(found->groups.front().problems, 2);
+  EXPECT_EQ(found->groups.back().folder, "");
+  EXPECT_EQ(found->groups.back().problems, 3);
+}
+
 TEST_F(HeadroomTest, WithoutAlgebraThereIsNoAlgorithm) {
   const auto found = headroom(options("problem,eager_ms\nl1/a.py,9\n"));
   ASSERT_TRUE(found);
