@@ -14,6 +14,7 @@ PR_SET_CHILD_SUBREAPER = 36
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 PAGE = os.sysconf("SC_PAGE_SIZE")
+MEMORY_HINT = "raise `--memory-limit` (GiB; a worker may take 2 GiB beyond it), or make the program smaller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,12 @@ def restrict(limits: Limits) -> None:
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     if hard == resource.RLIM_INFINITY or wanted < hard:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def address_space() -> int | None:
+    """Bytes that this process may have at most, if that is limited."""
+    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 _worker = 0  # the process that works on the request; 0 outside of one

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
+from solar.limits import MEMORY_HINT, address_space
 from solar.problems import (
     BY_VALUES_HINT,
     Problem,
@@ -49,14 +51,24 @@ def problems_of(error: BaseException) -> tuple[Problem, ...]:
 def memory_problem(problem: Problem) -> Problem:
     """A failed allocation in the user's program is a limit, not a mistake of the program."""
     if problem.kind == "source-raised" and any(sign in problem.message.lower() for sign in MEMORY_SIGNS):
-        message = f"{problem.message.split(' raised ')[0]} needs more memory than it may use"
-        return Problem("worker-limit", message, problem.file, problem.line, problem.hint, problem.traceback_tail)
+        message = f"{problem.message.split(' raised ')[0]} {too_much(problem.message)}"
+        return Problem("worker-limit", message, problem.file, problem.line, MEMORY_HINT, problem.traceback_tail)
     return problem
+
+
+def too_much(error: str) -> str:
+    """How much memory was wanted, where torch says it, and how much there may be."""
+    tried = re.search(r"tried to allocate (\d+) bytes", error)
+    wanted = f": {int(tried[1]) / 2**30:.4g} GiB at once" if tried else ""
+    most = address_space()
+    return f"needs more memory than it may use{wanted}" + (f", where all may be {most / 2**30:.4g} GiB" if most else "")
 
 
 def out_of_memory(error: BaseException) -> Problem:
     """The problem for an allocation that failed."""
-    return Problem("worker-limit", "the program needs more memory than it may use", traceback_tail=text_of(error)[:400])
+    text = text_of(error)
+    message = f"the program {too_much(text)}"
+    return Problem("worker-limit", message, hint=MEMORY_HINT, traceback_tail=text[:400])
 
 
 def part_name(out: str) -> str:

@@ -184,17 +184,21 @@ class Zygote:
         job.peak = max(job.peak, use.resident_bytes)
         allowed = job.limits
         elapsed = time.monotonic() - job.begin
+        hint = ""
         if use.resident_bytes > allowed.memory_bytes:
-            what = f"used more than {allowed.memory_bytes / 2**30:.3g} GiB of memory"
+            used, most = (bytes_ / 2**30 for bytes_ in (use.resident_bytes, allowed.memory_bytes))
+            what = f"used more than {most:.4g} GiB of memory ({used:.4g} GiB)"
+            hint = limits.MEMORY_HINT
         elif use.processes > allowed.processes:
             what = f"started more than {allowed.processes} processes"
         elif elapsed > allowed.wall_seconds:
             what = f"ran longer than {allowed.wall_seconds:.3g} s"
+            hint = "`--timeout` is the limit of one run, in seconds"
         else:
             return
         file, line = where_it_is(job)
         doing = {"golden": "running the original", "trace": "tracing the program"}.get(job.request.get("do", ""), "it")
-        self.finish(job, [Problem("worker-limit", f"{doing} {what}", file, line)])
+        self.finish(job, [Problem("worker-limit", f"{doing} {what}", file, line, hint)])
 
     def finish(self, job: Job, problems: list[Problem]) -> None:
         """Ends a job that has not answered by itself."""

@@ -61,6 +61,7 @@ constexpr std::array kUnits = {
     Unit{"mW", Dimension::Power, 1e-3},
     Unit{"W", Dimension::Power, 1},
     Unit{"kW", Dimension::Power, 1e3},
+    Unit{"ps", Dimension::Duration, 1e-12},
     Unit{"ns", Dimension::Duration, 1e-9},
     Unit{"us", Dimension::Duration, 1e-6},
     Unit{"ms", Dimension::Duration, 1e-3},

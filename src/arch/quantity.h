@@ -17,7 +17,7 @@ enum class Dimension : uint8_t {
   OpRate,        // op/s, k M G T P E
   MacsPerCycle,  // MAC/cycle
   Power,         // mW W kW
-  Duration       // ns us ms s min h
+  Duration       // ps ns us ms s min h
 };
 
 /// The number in the dimension's base unit (B, B/s, Hz, flop/s, op/s, MAC/cycle, W, s), positive

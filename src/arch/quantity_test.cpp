@@ -67,6 +67,7 @@ TEST(Quantity, RefusesWhatNoMachineHas) {
   EXPECT_DOUBLE_EQ(value("1 B/s", Dimension::Bandwidth), 1);
   EXPECT_DOUBLE_EQ(value("1000000 Eflop/s", Dimension::FlopRate), 1e24);
   EXPECT_DOUBLE_EQ(value("0.25 MAC/cycle", Dimension::MacsPerCycle), 0.25);
+  EXPECT_DOUBLE_EQ(value("250ps", Dimension::Duration), 250e-12);
 }
 
 TEST(Quantity, RefusesWhatIsNoNumber) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -22,6 +23,12 @@ using report::HeadroomTime;
 
 Diagnostic usage(std::string message, std::string hint) {
   return {.kind = DiagnosticKind::Usage, .message = std::move(message), .hint = std::move(hint)};
+}
+
+/// Files that do not fit each other.
+Diagnostic misfit(std::string message, std::string hint) {
+  return {
+      .kind = DiagnosticKind::SourceFile, .message = std::move(message), .hint = std::move(hint)};
 }
 
 /// `wanted`, or the only one there is.
@@ -99,11 +106,14 @@ std::string folder_of(const std::string& problem) {
 }
 
 HeadroomGroup group_of(const std::string& folder, const std::string& implementation,
-                       const std::vector<const HeadroomTime*>& times) {
+                       std::vector<const HeadroomTime*> times) {
   HeadroomGroup group;
   group.folder = folder;
   group.implementation = implementation;
   group.problems = static_cast<int64_t>(times.size());
+  group.violations = static_cast<int64_t>(
+      std::erase_if(times, [](const HeadroomTime* time) { return time->headroom() < 1; }));
+  if (times.empty()) return group;
   const auto mean = [&](double (HeadroomTime::*ratio)() const) {
     double sum = 0;
     for (const HeadroomTime* time : times) sum += std::log((time->*ratio)());
@@ -112,6 +122,7 @@ HeadroomGroup group_of(const std::string& folder, const std::string& implementat
   group.headroom = mean(&HeadroomTime::headroom);
   group.overhead = mean(&HeadroomTime::overhead);
   group.fusion = mean(&HeadroomTime::fusion);
+  group.algorithm = mean(&HeadroomTime::algorithm);
   std::vector<double> shares;
   for (const HeadroomTime* time : times) shares.push_back(1 / time->headroom());
   std::sort(shares.begin(), shares.end());
@@ -121,6 +132,49 @@ HeadroomGroup group_of(const std::string& folder, const std::string& implementat
   group.above_80_percent =
       std::count_if(shares.begin(), shares.end(), [](double share) { return share >= 0.8; });
   return group;
+}
+
+/// The words of a device's or architecture's name, in lower case.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      words.back() += static_cast<char>(std::tolower(byte));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+/// The architecture of the library that a device's name means, where that is surely not `arch`:
+/// `H100 PCIe` is not a6000, and not h100-sxm.
+std::optional<std::string> other_arch(const std::string& device, const std::string& arch,
+                                      const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), arch) == known.end()) return std::nullopt;
+  constexpr const char* kDigits = "0123456789";
+  const std::vector<std::string> said = words_of(device);
+  // How many of a name's words the device has; none without those that tell the chip.
+  const auto matching = [&](const std::string& name) {
+    const std::vector<std::string> words = words_of(name);
+    const auto has = [&](const std::string& word) {  // SXM5 is an SXM
+      const bool letters = word.find_first_of(kDigits) == std::string::npos;
+      return std::any_of(said.begin(), said.end(), [&](const std::string& other) {
+        return letters ? other.starts_with(word) : other == word;
+      });
+    };
+    const bool numbered =
+        words.size() > 1 && words[1].find_first_not_of(kDigits) == std::string::npos;
+    if (!has(words[0]) || (numbered && !has(words[1]))) return std::ptrdiff_t{0};
+    return std::count_if(words.begin(), words.end(), has);
+  };
+  std::optional<std::string> best;
+  for (const std::string& name : known) {
+    if (matching(name) > (best ? matching(*best) : matching(arch))) best = name;
+  }
+  return best;
 }
 
 }  // namespace
@@ -133,8 +187,8 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
     for (const report::SuiteBound& bound : result.bounds) archs.insert(bound.arch);
   }
   if (archs.empty()) {
-    return usage(fmt::format("the run in `{}` has no bounds", options.run),
-                 "run `solar suite` with --arch");
+    return misfit(fmt::format("the run in `{}` has no bounds", options.run),
+                  "run `solar suite` with --arch");
   }
   std::set<std::string> devices;
   for (const Measured& each : measured) devices.insert(each.device);
@@ -150,8 +204,16 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
   const Names names(run.results);
   std::set<std::string> timed;
   std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::string> named;
   for (const Measured& each : measured) {
     if (!each.device.empty() && each.device != device) continue;
+    for (const std::string& name : {each.device, each.hardware}) {
+      if (!named.insert(name).second) continue;
+      if (const auto other = other_arch(name, found.arch, options.known_archs)) {
+        found.warnings.push_back(fmt::format("the times are of `{}`, which is {}, the floors of {}",
+                                             name, *other, found.arch));
+      }
+    }
     const report::SuiteResult* result = names.find(each.problem);
     const report::SuiteBound* fused =
         result == nullptr ? nullptr : bound_of(*result, found.arch, "fused");
@@ -162,7 +224,7 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
       continue;
     }
     if (!seen.emplace(result->problem, each.implementation).second) {
-      return usage(
+      return misfit(
           fmt::format("`{}` is measured twice for `{}`", result->problem, each.implementation),
           "name the implementations: --measured NAME=FILE");
     }
@@ -173,13 +235,17 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
     time.measured_s = wanted ? *wanted : first ? *each.mean_s : *each.min_s;
     time.unfused_s = unfused->time_s;
     time.fused_s = fused->time_s;
+    if (const auto* algebraic = bound_of(*result, found.arch, "algebraic")) {
+      time.algebraic_s = algebraic->time_s;
+      found.algebraic = true;
+    }
     time.limiter = fused->limiter;
     found.times.push_back(std::move(time));
   }
   if (found.times.empty()) {
-    return usage("none of the measured problems has bounds in the run",
-                 fmt::format("the file names `{}`, the run `{}`", measured.front().problem,
-                             run.results.front().problem));
+    return misfit("none of the measured problems has bounds in the run",
+                  fmt::format("the file names `{}`, the run `{}`", measured.front().problem,
+                              run.results.front().problem));
   }
   std::stable_sort(
       found.times.begin(), found.times.end(),
@@ -198,17 +264,18 @@ Result<report::Headroom> headroom(const HeadroomOptions& options) {
   unique(found.without_floor);
 
   std::map<std::pair<std::string, std::string>, std::vector<const HeadroomTime*>> groups;
+  std::set<std::string> folders;
   for (const HeadroomTime& time : found.times) {
-    groups[{folder_of(time.problem), time.implementation}].push_back(&time);
+    const std::string folder = folder_of(time.problem);
+    folders.insert(folder);
+    if (!folder.empty()) groups[{folder, time.implementation}].push_back(&time);
     groups[{"", time.implementation}].push_back(&time);
   }
-  std::set<std::string> folders;
-  for (const auto& [key, times] : groups) folders.insert(key.first);
   for (const auto& [key, times] : groups) {
     // The whole comes last, and only where it is more than a folder.
     if (!key.first.empty()) found.groups.push_back(group_of(key.first, key.second, times));
   }
-  if (folders.size() != 2) {
+  if (folders.size() != 1 || folders.contains("")) {
     for (const auto& [key, times] : groups) {
       if (key.first.empty()) found.groups.push_back(group_of("", key.second, times));
     }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "driver/pipeline.h"
+#include "driver/retrace.h"
 #include "frontend/source_name.h"
 #include "frontend/temporary_folder.h"
 #include "ir/parser.h"
@@ -122,12 +123,16 @@ Result<Done> load(const AnalyzeOptions& options, const Environment& environment,
     SOLAR_TRY([[maybe_unused]] const Done done, load_source(options, environment, pool, loaded));
   }
   if (!options.bindings.empty()) {
-    SOLAR_TRY(ir::VerifiedProgram bound, ir::verify(loaded.file, {options.bindings}));
-    loaded.program = std::move(bound);
+    auto bound = ir::verify(loaded.file, {options.bindings});
+    if (!bound) return with_retrace(std::move(bound.error()), options.source);
+    loaded.program = std::move(*bound);
     loaded.example = {};
+    const std::string again = retrace_text(options.source);
     loaded.warnings.push_back(
-        fmt::format("analysed at bound dims; the source was traced{} at its own",
-                    loaded.validation.status == "passed" ? " and validated" : ""));
+        fmt::format("analysed at bound dims; the source was traced{} at its own, and what Python "
+                    "computes from them stays as it was{}{}",
+                    loaded.validation.status == "passed" ? " and validated" : "",
+                    again.empty() ? "" : "; ", again));
   }
   return environment.check_cancelled();
 }

@@ -20,6 +20,8 @@ Diagnostic wrong(const std::string& name, const std::string& where, const std::s
           .hint = "docs/headroom.md has the formats of measured times"};
 }
 
+constexpr double kRounding = 1.01;  // times may be rounded to different digits
+
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 /// `eager_min`: of the implementation `eager`, its minimum, in ms. `time_s`: of none.
@@ -31,16 +33,16 @@ struct Field {
 
 std::optional<Field> field_named(const std::string& name) {
   static const std::map<std::string, Field> plain = {
-      {"time_s", {"", false, 1}},   {"time_ms", {"", false, 1e-3}}, {"min_s", {"", true, 1}},
-      {"min_ms", {"", true, 1e-3}}, {"mean_s", {"", false, 1}},     {"mean_ms", {"", false, 1e-3}},
-      {"mean", {"", false, 1e-3}},  {"min", {"", true, 1e-3}},
+      {"time_s", {"", false, 1}},  {"time_ms", {"", false, 1e-3}}, {"time_us", {"", false, 1e-6}},
+      {"min_s", {"", true, 1}},    {"min_ms", {"", true, 1e-3}},   {"min_us", {"", true, 1e-6}},
+      {"mean_s", {"", false, 1}},  {"mean_ms", {"", false, 1e-3}}, {"mean_us", {"", false, 1e-6}},
+      {"mean", {"", false, 1e-3}}, {"min", {"", true, 1e-3}},
   };
   if (const auto at = plain.find(name); at != plain.end()) return at->second;
-  static const std::map<std::string, Field> ends = {{"_s", {"", false, 1}},
-                                                    {"_ms", {"", false, 1e-3}},
-                                                    {"_min", {"", true, 1e-3}},
-                                                    {"_min_ms", {"", true, 1e-3}},
-                                                    {"_min_s", {"", true, 1}}};
+  static const std::map<std::string, Field> ends = {
+      {"_s", {"", false, 1}},     {"_ms", {"", false, 1e-3}},    {"_us", {"", false, 1e-6}},
+      {"_min", {"", true, 1e-3}}, {"_min_ms", {"", true, 1e-3}}, {"_min_us", {"", true, 1e-6}},
+      {"_min_s", {"", true, 1}}};
   std::optional<Field> found;
   size_t length = 0;
   for (const auto& [end, field] : ends) {
@@ -63,9 +65,11 @@ class Collector {
   /// One row: a problem with named numbers. `own` is the row's implementation, if it says one.
   Result<Done> add(const std::string& where, const std::string& problem, const std::string& device,
                    const std::string& own,
-                   const std::vector<std::pair<std::string, std::optional<double>>>& numbers) {
+                   const std::vector<std::pair<std::string, std::optional<double>>>& numbers,
+                   const std::string& hardware = {}) {
     if (problem.empty()) return wrong(name_, where, "a time without a problem's name");
     std::map<std::string, Measured> found;
+    std::map<std::pair<std::string, bool>, std::string> names;  // of the fields that gave them
     for (const auto& [field_name, number] : numbers) {
       const auto field = field_named(field_name);
       if (!field) continue;
@@ -76,10 +80,24 @@ class Collector {
       const std::string of = !field->implementation.empty() ? field->implementation
                              : !own.empty()                 ? own
                                                             : implementation_;
+      const auto [at, fresh] = names.try_emplace({of, field->is_min}, field_name);
+      if (!fresh) {
+        return wrong(name_, where,
+                     fmt::format("`{}` and `{}` both give the {} of `{}`, one of them is expected",
+                                 at->second, field_name, field->is_min ? "minimum" : "time", of));
+      }
       Measured& measured = found[of];
       (field->is_min ? measured.min_s : measured.mean_s) = *number * field->unit_s;
     }
     for (auto& [of, measured] : found) {
+      if (measured.min_s && measured.mean_s && *measured.min_s > kRounding * *measured.mean_s) {
+        return wrong(name_, where,
+                     fmt::format("the minimum `{}` is {:g} s, above the mean `{}` of {:g} s; at "
+                                 "most the mean is expected",
+                                 names.at({of, true}), *measured.min_s, names.at({of, false}),
+                                 *measured.mean_s));
+      }
+      measured.hardware = hardware;
       measured.problem = problem;
       measured.implementation = of;
       measured.device = device;
@@ -142,7 +160,8 @@ Result<Done> add_nested(const Json& object, const std::string& name,
     }
     SOLAR_TRY([[maybe_unused]] const Done done,
               collector.add(fmt::format(", `{}`", problem), problem, device,
-                            text_in(value, "implementation"), numbers_of(value)));
+                            text_in(value, "implementation"), numbers_of(value),
+                            text_in(value, "hardware")));
   }
   return Done{};
 }
@@ -222,9 +241,25 @@ Result<Done> parse_csv(const std::string& text, const std::string& name, Collect
   const std::vector<std::string>& titles = records->front();
   std::map<std::string, size_t> column;
   bool times = false;
+  std::map<std::pair<std::string, bool>, std::string> time_titles;
   for (size_t i = 0; i < titles.size(); ++i) {
-    column.try_emplace(titles[i], i);
-    times = times || field_named(titles[i]);
+    const auto field = field_named(titles[i]);
+    const bool fresh = column.try_emplace(titles[i], i).second;
+    times = times || field;
+    if (!fresh && (field || titles[i] == "problem" || titles[i] == "device" ||
+                   titles[i] == "implementation")) {
+      return wrong(name, ", line 1",
+                   fmt::format("two columns are called `{}`, one is expected", titles[i]));
+    }
+    if (!field) continue;
+    const auto [at, first] =
+        time_titles.try_emplace({field->implementation, field->is_min}, titles[i]);
+    if (!first) {
+      return wrong(
+          name, ", line 1",
+          fmt::format("the columns `{}` and `{}` both give the {}, one of them is expected",
+                      at->second, titles[i], field->is_min ? "minimum" : "time"));
+    }
   }
   if (!column.contains("problem") || !times) {
     return wrong(name, ", line 1",
@@ -255,8 +290,11 @@ Result<Done> parse_csv(const std::string& text, const std::string& name, Collect
 
 }  // namespace
 
-Result<std::vector<Measured>> parse_measured(const std::string& text, const std::string& name,
+Result<std::vector<Measured>> parse_measured(const std::string& file, const std::string& name,
                                              const std::string& implementation) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const std::string text =
+      file.starts_with(kByteOrderMark) ? file.substr(kByteOrderMark.size()) : file;
   Collector collector(name, implementation);
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return wrong(name, "", "the file is empty");

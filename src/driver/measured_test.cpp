@@ -48,6 +48,17 @@ TEST(Measured, Csv) {
   EXPECT_EQ(parsed("problem,device,eager_ms,compile_min\r\n\"l/a, b.py\",d,2,1\r\nc.py,d,3,\r\n"),
             "l/a, b.py|compile@d - 1000\nl/a, b.py|eager@d 2000 -\nc.py|eager@d 3000 -\n");
   EXPECT_EQ(parsed("problem,implementation,time_s\na,eager,0.001\n"), "a|eager@ 1000 -\n");
+  EXPECT_EQ(parsed("problem,time_us,min_us\na,12,10\n"), "a|file@ 12 10\n");
+}
+
+TEST(Measured, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(parsed("\xEF\xBB\xBFproblem,time_us\na,12\n"), "a|file@ 12 -\n");
+  EXPECT_EQ(parsed("\xEF\xBB\xBF{\"a.py\": {\"eager_ms\": 1}}"), "a.py|eager@ 1000 -\n");
+  EXPECT_NE(parsed("\xEF\xBB\xBF").find("the file is empty"), std::string::npos);
+}
+
+TEST(Measured, AMinimumMayBeRoundedAboveItsMean) {
+  EXPECT_EQ(parsed("problem,mean_ms,min_ms\na,2.66,2.662\n"), "a|file@ 2660 2662\n");
 }
 
 TEST(Measured, WhatIsWrongIsSaidWithItsPlace) {
@@ -70,6 +81,17 @@ TEST(Measured, WhatIsWrongIsSaidWithItsPlace) {
   says("problem,time_s\na\n", "row 2");
   says("problem,time_s\na,fast\n", "`time_s` is not a positive, finite number");
   says("problem,time_s\n\"a,1\n", "a quote is not closed");
+  says("problem,time_ms,time_us\na,1,1000\n",
+       "`t.json`, line 1: the columns `time_ms` and `time_us` both give the time, one of them is");
+  says("problem,eager_ms,eager_s\na,1,\n", "the columns `eager_ms` and `eager_s` both give");
+  says("problem,time_ms,time_ms\na,1,1\n", "line 1: two columns are called `time_ms`");
+  says("problem,problem,time_ms\na,b,1\n", "two columns are called `problem`");
+  says("problem,implementation,time_ms,eager_ms\na,eager,1,1\n",
+       "row 2: `time_ms` and `eager_ms` both give the time of `eager`");
+  says(R"({"a.py": {"mean": 1, "time_us": 1000}})", "`a.py`: `mean` and `time_us` both give");
+  says("problem,mean_ms,min_ms\na,1,1\nb,2,3\n",
+       "row 3: the minimum `min_ms` is 0.003 s, above the mean `mean_ms` of 0.002 s");
+  says(R"({"l": {"a.py": {"mean": 2, "min": 3}}})", "`l/a.py`: the minimum `min` is 0.003 s");
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include "arch/library.h"
 #include "base/checked.h"
+#include "driver/algebraic.h"
 #include "driver/fill_report.h"
 #include "report/format.h"
+#include "report/text_parts.h"
 #include "roofline/rates.h"
 
 namespace solar::driver {
@@ -68,9 +70,44 @@ void add_score(report::Score& out) {
   out.score = 1 / divisor;
 }
 
+/// `2 rewrites (push-sum at a.py:3, common at a.py:7)`
+std::string rewrites_used(const report::Score& score) {
+  constexpr size_t kNamed = 3;
+  const size_t used = std::min(score.rewrites_used, score.rewrites.size());
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(used, kNamed); ++i)
+    names.push_back(report::name_of(score.rewrites[i]));
+  if (used > kNamed) names.push_back(fmt::format("{} more", used - kNamed));
+  return fmt::format("{} found {} ({})", used, used == 1 ? "rewrite" : "rewrites",
+                     fmt::join(names, ", "));
+}
+
+/// What the algebra has to say to a time below the fused floor.
+std::string algebra_says(const report::Score& score) {
+  if (!score.algebraic_s) return "";
+  if (score.rewrites_used == 0) return "; no rewrite that was found makes the program faster";
+  const std::string floor = report::time_text(*score.algebraic_s);
+  if (score.measured_s < *score.algebraic_s)
+    return fmt::format("; below the algebraic floor of {} too, after {}", floor,
+                       rewrites_used(score));
+  return fmt::format("; {} explain{} it, with a floor of {}: as-written-graph does not hold",
+                     rewrites_used(score), score.rewrites_used == 1 ? "s" : "", floor);
+}
+
+/// What makes the program degenerate, each once; empty: nothing.
+std::vector<std::string> degenerate_kinds(const report::Score& score) {
+  std::vector<std::string> kinds;
+  const auto add = [&](const std::string& kind) {
+    if (!has(kinds, kind)) kinds.push_back(kind);
+  };
+  if (!score.constant_outputs.empty()) add("constant-output");
+  if (!score.ignored_inputs.empty()) add("ignored-input");
+  for (const report::Degenerate& d : score.degenerate) add(d.kind);
+  return kinds;
+}
+
 void add_verdict(report::Score& out) {
   using report::time_text;
-  const bool degenerate = !out.constant_outputs.empty() || !out.ignored_inputs.empty();
   if (out.impossible_s && out.measured_s < *out.impossible_s) {
     out.verdict = "impossible";
     out.verdict_text = fmt::format(
@@ -81,26 +118,34 @@ void add_verdict(report::Score& out) {
     out.verdict = "suspicious";
     out.verdict_text = fmt::format(
         "below the floor of {}, unless one of these does not hold: {}; at strict rates the floor "
-        "is "
-        "{}",
-        time_text(out.sol_s), fmt::join(out.assumptions, ", "), time_text(out.strict_sol_s));
+        "is {}{}",
+        time_text(out.sol_s), fmt::join(out.assumptions, ", "), time_text(out.strict_sol_s),
+        algebra_says(out));
   } else {
     out.verdict_text =
         fmt::format("{} of the floor's speed", report::percent_text(out.sol_s / out.measured_s));
   }
-  if (degenerate) {
-    out.verdict_text +=
-        "; the program is degenerate (below), so that less than all of it has to be done";
+  if (const auto kinds = degenerate_kinds(out); !kinds.empty()) {
+    out.verdict_text += fmt::format(
+        "; the program is degenerate ({}, below), so that less than all of it has to "
+        "be done",
+        fmt::join(kinds, ", "));
   }
 }
 
 }  // namespace
 
 Result<report::Score> score(const Loaded& loaded, const einsum::Graph& graph,
-                            const arch::Machine& machine, const roofline::Policy& policy,
-                            const Liveness& live, const ScoreOptions& options) {
+                            const arch::Machine& machine, const AnalyzeOptions& analyze,
+                            const Liveness& live, const ScoreOptions& options,
+                            const std::atomic<bool>* cancel) {
+  const roofline::Policy& policy = analyze.policy;
   report::Report report;
   SOLAR_TRY([[maybe_unused]] const Done bounded, add_bounds(report, graph, {machine}, policy));
+  if (analyze.algebra) {
+    fill_counts(report, loaded, graph);
+    add_algebraic(report, loaded, graph, {machine}, analyze, cancel);
+  }
   report::Report at_strict;
   roofline::Policy strict = policy;
   strict.strict = true;
@@ -123,6 +168,14 @@ Result<report::Score> score(const Loaded& loaded, const einsum::Graph& graph,
   out.limiter = bound(report, "fused").limiter;
   out.strict_sol_s = bound(at_strict, "fused").time_s;
   out.assumptions = bound(report, "fused").assumptions;
+  if (analyze.algebra) {
+    out.algebraic_s = bound(report, "algebraic").time_s;
+    out.params = bound(report, "algebraic").params;
+    out.rewrites_used = bound(report, "algebraic").rewrites.value_or(0);
+    out.rewrites = std::move(report.rewrites);
+    out.algebra_notes = std::move(report.algebra_notes);
+    out.degenerate = std::move(report.degenerate);
+  }
   out.constant_outputs = live.constant_outputs;
   for (const std::string& name : live.ignored) out.ignored_inputs.push_back(name);
   add_warnings(out.warnings, loaded, graph);
@@ -146,8 +199,11 @@ Result<report::Score> score(const AnalyzeOptions& analyze, const ScoreOptions& o
     SOLAR_TRY([[maybe_unused]] const Done going_on, environment.check_cancelled());
     live.reason = found.error().front().message;
   }
-  return score(analysis.loaded, analysis.graph, analysis.machines.front(), analyze.policy, live,
-               options);
+  if (environment.progress && analyze.algebra) environment.progress("score: algebra");
+  SOLAR_TRY(report::Score found, score(analysis.loaded, analysis.graph, analysis.machines.front(),
+                                       analyze, live, options, environment.cancel));
+  SOLAR_TRY([[maybe_unused]] const Done to_the_end, environment.check_cancelled());
+  return found;
 }
 
 }  // namespace solar::driver

@@ -20,7 +20,8 @@ Result<report::Score> score(const AnalyzeOptions& analyze, const ScoreOptions& o
 
 /// The same of what is loaded and counted already.
 Result<report::Score> score(const Loaded& loaded, const einsum::Graph& graph,
-                            const arch::Machine& machine, const roofline::Policy& policy,
-                            const Liveness& live, const ScoreOptions& options);
+                            const arch::Machine& machine, const AnalyzeOptions& analyze,
+                            const Liveness& live, const ScoreOptions& options,
+                            const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace solar::driver

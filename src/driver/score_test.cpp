@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic_text.h"
@@ -25,8 +26,9 @@ program p(input x: f32[256, 64], input unused: f32[64], param w: f32[64, 64], in
 
 class ScoreTest : public testing::Test {
  protected:
+  virtual const char* text() const { return kText; }
   void SetUp() override {
-    auto file = ir::parse_text("t.alir", kText);
+    auto file = ir::parse_text("t.alir", text());
     ASSERT_TRUE(file) << render_text(file.error());
     auto program = ir::verify(*file);
     ASSERT_TRUE(program) << render_text(program.error());
@@ -50,10 +52,13 @@ class ScoreTest : public testing::Test {
     machine_.other_on_chip = Bytes{24};
   }
 
-  report::Score of(double measured_s, std::optional<double> baseline_s = {}) const {
+  report::Score of(double measured_s, std::optional<double> baseline_s = {},
+                   bool algebra = true) const {
     const auto live = find_live(loaded_, {});
     EXPECT_TRUE(live) << render_text(live.error());
-    const auto found = score(loaded_, graph_, machine_, {}, *live, {measured_s, baseline_s});
+    AnalyzeOptions options;
+    options.algebra = algebra;
+    const auto found = score(loaded_, graph_, machine_, options, *live, {measured_s, baseline_s});
     EXPECT_TRUE(found) << render_text(found.error());
     return *found;
   }
@@ -149,6 +154,82 @@ TEST_F(ScoreTest, WithoutProofNothingIsImpossible) {
       Bytes{0};
   EXPECT_EQ(*of(1e-12).impossible_s, 0);  // all of it may stay on chip
   EXPECT_EQ(of(1e-12).verdict, "suspicious");
+}
+
+// kText with dims, so that rewrites can be validated at small ones.
+class DimsTest : public ScoreTest {
+ protected:
+  const char* text() const override {
+    return R"(
+program p(input x: f32[B, K], input unused: f32[N], param w: f32[N, K]) -> (y, flat) {
+  dims B = 256, N = 64, K = 64
+  kernel y: f32[B, N] { for b:B, n:N, k:K   y[b,n] += x[b,k] * w[n,k] }
+  kernel flat: f32[N] { for n:N   flat[n] = unused[n] - unused[n] }
+}
+)";
+  }
+};
+
+TEST_F(DimsTest, WhatTheAlgebraFindsIsPartOfIt) {
+  const report::Score with = of(1);
+  ASSERT_TRUE(with.algebraic_s);
+  const auto is = [&](const std::string& kind, const std::string& tensor) {
+    return std::any_of(
+        with.degenerate.begin(), with.degenerate.end(),
+        [&](const report::Degenerate& d) { return d.kind == kind && d.tensor == tensor; });
+  };
+  EXPECT_TRUE(is("constant-output", "flat"));
+  EXPECT_TRUE(is("ignored-input", "unused"));
+  EXPECT_NE(render_text(with).find("DEGENERATE PROGRAM: "), std::string::npos);
+  const report::Score without = of(1, {}, false);
+  EXPECT_FALSE(without.algebraic_s);
+  EXPECT_TRUE(without.degenerate.empty());
+  const auto json = nlohmann::json::parse(render_json(without));
+  EXPECT_FALSE(json.contains("algebraic_s") || json.contains("degenerate"));
+}
+
+// The row sums of a product: a sum of w first takes 64 times fewer products.
+class CollapsedTest : public ScoreTest {
+ protected:
+  const char* text() const override {
+    return R"(
+program p(input x: f32[B, K], param w: f32[N, K]) -> (s) {
+  dims B = 256, N = 64, K = 64
+  kernel y: f32[B, N] { for b:B, n:N, k:K   y[b,n] += x[b,k] * w[n,k] }
+  kernel s: f32[B] { for b:B, n:N   s[b] += y[b,n] }
+}
+)";
+  }
+};
+
+TEST_F(CollapsedTest, RewritesExplainWhatIsBelowTheFusedFloor) {
+  const report::Score at = of(1);
+  ASSERT_TRUE(at.algebraic_s);
+  ASSERT_LT(*at.algebraic_s, at.sol_s);
+  ASSERT_GE(at.rewrites_used, 1u);
+  EXPECT_NE(at.verdict_text.find("degenerate (collapsed-product, below)"), std::string::npos)
+      << at.verdict_text;
+
+  const report::Score between = of((*at.algebraic_s + at.sol_s) / 2);
+  EXPECT_EQ(between.verdict, "suspicious");
+  EXPECT_NE(between.verdict_text.find("found rewrite"), std::string::npos) << between.verdict_text;
+  EXPECT_NE(between.verdict_text.find("(push-sum"), std::string::npos) << between.verdict_text;
+  EXPECT_NE(between.verdict_text.find("explain"), std::string::npos) << between.verdict_text;
+  EXPECT_NE(between.verdict_text.find("as-written-graph does not hold"), std::string::npos)
+      << between.verdict_text;
+
+  const report::Score below = of(*at.algebraic_s * 0.999);
+  EXPECT_EQ(below.verdict_text.find("explain"), std::string::npos) << below.verdict_text;
+  if (below.verdict == "suspicious") {
+    EXPECT_NE(below.verdict_text.find("below the algebraic floor of"), std::string::npos);
+  }
+  const report::Score without = of(at.sol_s * 0.999, {}, false);
+  EXPECT_EQ(without.verdict_text.find("rewrite"), std::string::npos) << without.verdict_text;
+
+  const auto json = nlohmann::json::parse(render_json(between));
+  EXPECT_EQ(json["algebraic_s"], *at.algebraic_s);
+  EXPECT_EQ(json["rewrites"][0]["kind"], "push-sum");
+  EXPECT_EQ(json["degenerate"][0]["kind"], "collapsed-product");
 }
 
 TEST_F(ScoreTest, TheReportSaysIt) {

@@ -61,11 +61,11 @@ nlohmann::ordered_json options_json(const SuiteOptions& options) {
                                  {"sparsity", analyze.sparse_weights ? "2:4" : "none"},
                                  {"cache", analyze.policy.warm_cache ? "warm" : "cold"},
                                  {"validate", analyze.validate},
+                                 {"algebra", analyze.algebra},
+                                 {"params", analyze.frozen ? "frozen" : "runtime"},
                                  {"timeout_s", analyze.validation.limits.wall_seconds},
                                  {"problem_timeout_s", options.problem_seconds},
                                  {"memory_limit_gib", nullptr}};
-  if (!analyze.algebra) json["algebra"] = false;
-  if (analyze.frozen) json["params"] = "frozen";
   if (options.memory_gib) json["memory_limit_gib"] = *options.memory_gib;
   return json;
 }
@@ -157,6 +157,9 @@ Result<report::SuiteSummary> suite(const SuiteOptions& given, const Environment&
   schedule.memory_bytes = validation.limits.memory_bytes;
 
   Run run(options, problems, folder);
+  if (options.resumed && run.done() > 0) {
+    options.resumed(static_cast<int64_t>(run.done()), static_cast<int64_t>(problems.size()));
+  }
   const auto lost = [&](size_t problem, const Loss& loss) {
     return run.add(result_of(problems[problem].name, loss, schedule));
   };

@@ -22,6 +22,8 @@ struct SuiteOptions {
   std::optional<double> memory_gib = {};  // of one run; absent: default_memory_gib
   double problem_seconds = 1800;          // of one problem, after which its lane is killed
   std::string version = {};               // of the program; a run is of one version
+  /// Before the first problem of a run that goes on.
+  std::function<void(int64_t done, int64_t problems)> resumed = {};
   /// After each problem, in this process.
   std::function<void(const report::SuiteResult&, const report::SuiteProgress&)> progress = {};
 };

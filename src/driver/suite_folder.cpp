@@ -106,8 +106,13 @@ Result<Json> options_of(const std::string& name) {
 Result<RunFolder> read_run(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path + "/suite.json", error)) {
-    return usage(fmt::format("`{}` is not the folder of a run of `solar suite`", path),
-                 "name the folder that `solar suite --out` was given (default: solar-suite)");
+    return Diagnostic{
+        .kind = DiagnosticKind::SourceFile,
+        .message =
+            fs::exists(path, error)
+                ? fmt::format("`{}` is not the folder of a run of `solar suite`", path)
+                : fmt::format("`{}` is not the folder of a run: there is no such folder", path),
+        .hint = "name the folder that `solar suite --out` was given (default: solar-suite)"};
   }
   RunFolder run;
   SOLAR_TRY(const Json options, options_of(path + "/suite.json"));
@@ -201,8 +206,11 @@ Result<Done> SuiteFolder::check_options(const Json& options) {
   }
   SOLAR_TRY(const Json before, options_of(name));
   std::vector<std::string> differing;
+  // Runs from before there were algebraic floors may go on; so may those from before there were
+  // frozen parameters, without them.
   for (const auto& [key, value] : options.items()) {
-    const Json old = before.value(key, Json());
+    if (key == "algebra" && !before.contains(key)) continue;
+    const Json old = before.value(key, key == "params" ? Json("runtime") : Json());
     // Through text, as numbers come back from it.
     if (old == Json::parse(value.dump(-1, ' ', true, Json::error_handler_t::replace))) continue;
     differing.push_back(fmt::format("`{}` was {}, is {}", key, old.dump(),

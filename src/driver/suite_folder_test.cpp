@@ -113,6 +113,33 @@ TEST_F(SuiteFolderTest, OtherOptionsAreNamed) {
   EXPECT_EQ(folder.error()[0].message.find("timeout"), std::string::npos);
 }
 
+TEST_F(SuiteFolderTest, ARunFromBeforeTheAlgebraMayGoOn) {
+  run({"a.py"});
+  Json now = kOptions;
+  now["algebra"] = true;
+  EXPECT_TRUE(open(true, now));
+  now["algebra"] = false;
+  EXPECT_TRUE(open(true, now));
+  now["params"] = "runtime";
+  EXPECT_TRUE(open(true, now));
+  now["params"] = "frozen";
+  EXPECT_FALSE(open(true, now));
+  now["params"] = "runtime";
+  now["new"] = 1;
+  EXPECT_FALSE(open(true, now));
+}
+
+TEST_F(SuiteFolderTest, TheAlgebraIsAnOptionOfTheRun) {
+  Json now = kOptions;
+  now["algebra"] = true;
+  EXPECT_TRUE(open(false, now));
+  EXPECT_TRUE(open(true, now));
+  now["algebra"] = false;
+  const auto other = open(true, now);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error()[0].message.find("`algebra` was true, is false"), std::string::npos);
+}
+
 TEST_F(SuiteFolderTest, TwoRunsDoNotShareAFolder) {
   const auto first = open(false);
   ASSERT_TRUE(first);

@@ -82,8 +82,10 @@ report::SuiteResult result_of(const std::string& problem, const Attempt& attempt
         {bound.arch, bound.mode, bound.time_s, bound.limiter, bound.traffic_bytes});
   }
   result.warnings = report.warnings;
-  for (const report::Degenerate& d : report.degenerate)
+  for (const report::Degenerate& d : report.degenerate) {
+    result.degenerate.push_back({d.kind, d.what});
     result.warnings.push_back("degenerate program: " + d.what);
+  }
   return result;
 }
 
@@ -106,7 +108,11 @@ report::SuiteResult result_of(const std::string& problem, const Loss& loss,
     result.status = "limit";
     result.diagnostics.push_back(diagnostic(
         DiagnosticKind::MemoryLimit,
-        no_memory ? "there was not enough memory to analyse the problem"
+        no_memory ? fmt::format(
+                        "the system has no memory left for the analysis, which took {:.3g} of "
+                        "the {:.3g} GiB that it may (--jobs and --memory-limit, lower, leave more)",
+                        static_cast<double>(loss.end.peak_rss_bytes) / 0x1p30,
+                        static_cast<double>(limits.memory_bytes) / 0x1p30)
                   : fmt::format("the analysis took more than {:.3g} GiB of memory (--memory-limit)",
                                 static_cast<double>(limits.memory_bytes) / 0x1p30)));
   } else {

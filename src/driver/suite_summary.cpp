@@ -72,7 +72,15 @@ report::SuiteSummary summarize(const std::string& run, const std::vector<SuiteRe
   });
   std::map<std::string, std::vector<const SuiteResult*>, NaturalLess> folders;
   std::map<std::pair<std::string, std::string>, SuiteClass> classes;
+  std::map<std::string, report::SuiteDegenerates> degenerate;
   for (const SuiteResult* result : all) {
+    if (!result->degenerate.empty()) ++summary.degenerate_problems;
+    for (const report::SuiteDegenerate& d : result->degenerate) {
+      report::SuiteDegenerates& of_kind = degenerate[d.kind];
+      of_kind.kind = d.kind;
+      if (of_kind.problems.empty() || of_kind.problems.back() != result->problem)
+        of_kind.problems.push_back(result->problem);
+    }
     folders[folder_of(result->problem)].push_back(result);
     if (result->status == "passed") continue;
     SuiteClass& c = classes[{result->status, kind_of(*result)}];
@@ -82,6 +90,7 @@ report::SuiteSummary summarize(const std::string& run, const std::vector<SuiteRe
   }
   for (const auto& [name, members] : folders) summary.folders.push_back(sum(name, members));
   summary.total = sum("", all);
+  for (auto& [kind, d] : degenerate) summary.degenerate.push_back(std::move(d));
   for (auto& [key, c] : classes) summary.classes.push_back(std::move(c));
   std::stable_sort(summary.classes.begin(), summary.classes.end(),
                    [](const SuiteClass& a, const SuiteClass& b) {

@@ -51,6 +51,18 @@ TEST(Summarize, FoldersInNaturalOrder) {
   EXPECT_TRUE(s.classes.empty());
 }
 
+TEST(Summarize, DegenerateProblemsByKind) {
+  auto a = passed("10.py", "full", 1);
+  a.degenerate = {{"constant-output", "y"}, {"ignored-input", "x"}, {"ignored-input", "z"}};
+  auto b = not_passed("9.py", "skipped", "too large");
+  b.degenerate = {{"ignored-input", "x"}};
+  const auto s = summarize("run", {a, b, passed("1.py", "full", 1)});
+  EXPECT_EQ(s.degenerate_problems, 2);
+  ASSERT_EQ(s.degenerate.size(), 2u);
+  EXPECT_EQ(s.degenerate[0].kind, "constant-output");
+  EXPECT_EQ(s.degenerate[1].problems, (std::vector<std::string>{"9.py", "10.py"}));
+}
+
 TEST(Summarize, ClassesByKindTheMostFrequentFirst) {
   const auto s = summarize("run", {not_passed("a.py", "error", "source-form"),
                                    not_passed("10.py", "error", "trace-failed"),

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "driver/fill_report.h"
+#include "driver/retrace.h"
 #include "ir/verify.h"
 #include "roofline/rates.h"
 
@@ -131,7 +132,8 @@ Result<std::optional<report::Crossover>> crossover(Sweeper& sweeper, const std::
 Result<report::Sweep> sweep(const Loaded& loaded, const std::vector<arch::Machine>& machines,
                             const roofline::Policy& policy, const std::vector<DimSizes>& sizes,
                             const Environment& environment) {
-  SOLAR_TRY([[maybe_unused]] const Done known, check_dims(sizes, **loaded.program));
+  if (auto known = check_dims(sizes, **loaded.program); !known)
+    return with_retrace(std::move(known.error()), loaded.source);
   report::Sweep out;
   out.source = loaded.source;
   out.program = (*loaded.program)->name;
@@ -140,8 +142,11 @@ Result<report::Sweep> sweep(const Loaded& loaded, const std::vector<arch::Machin
   out.validation = loaded.validation;
   out.warnings = loaded.warnings;
   if (!loaded.source.ends_with(".alir")) {
+    const std::string again = retrace_text(loaded.source);
     out.warnings.push_back(
-        "the source was traced at its own sizes; at others Python might take another way");
+        fmt::format("the source was traced at its own sizes; at others Python might take another "
+                    "way, and what it computes from them stays as it was{}{}",
+                    again.empty() ? "" : "; ", again));
   }
   for (const auto& [name, values] : sizes) out.dims.push_back(name);
 

@@ -140,10 +140,13 @@ Result<Done> Run::check_kept() const {
 
 Result<Done> Run::check_memory() const {
   if (plan_.peak_bytes <= options_.memory_limit) return Done{};
-  return run_problem(DiagnosticKind::MemoryLimit,
-                     fmt::format("running `{}` would take {} bytes, the limit is {}", program_.name,
-                                 plan_.peak_bytes, options_.memory_limit),
-                     fmt::format("raise {}, or bind smaller dims", options_.memory_option));
+  return run_problem(
+      DiagnosticKind::MemoryLimit,
+      fmt::format("running `{}` would take {} bytes ({:.4g} GiB), the limit is {} "
+                  "({:.4g} GiB)",
+                  program_.name, plan_.peak_bytes, static_cast<double>(plan_.peak_bytes) / 0x1p30,
+                  options_.memory_limit, static_cast<double>(options_.memory_limit) / 0x1p30),
+      fmt::format("raise {}, or bind smaller dims", options_.memory_option));
 }
 
 Result<Done> Run::bind_ports() {
@@ -222,7 +225,12 @@ Result<Outputs> run_program(const ir::Program& program, const Inputs& inputs,
   try {
     return Run(program, inputs, options, engine).run();
   } catch (const std::bad_alloc&) {
-    return run_problem(DiagnosticKind::MemoryLimit, "out of memory", "bind smaller dims");
+    return run_problem(
+        DiagnosticKind::MemoryLimit,
+        fmt::format("the system has no memory left to run `{}`, with {:.3g} GiB allowed",
+                    program.name, static_cast<double>(options.memory_limit) / 0x1p30),
+        fmt::format("bind smaller dims, or lower {} to what the machine has",
+                    options.memory_option));
   }
 }
 

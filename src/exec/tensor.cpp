@@ -1,5 +1,7 @@
 #include "exec/tensor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -22,11 +24,15 @@ std::shared_ptr<std::byte> allocate_bytes(int64_t bytes) {
 }
 
 namespace {
-Diagnostics no_memory_for(ElementType type, std::span<const int64_t> shape) {
+Diagnostics no_memory_for(ElementType type, std::span<const int64_t> shape,
+                          std::optional<int64_t> bytes) {
   Diagnostic problem;
   problem.kind = DiagnosticKind::MemoryLimit;
-  problem.message = "cannot allocate a tensor " + describe(type, shape);
-  problem.hint = "use smaller dims, or a machine with more memory";
+  problem.message = fmt::format(
+      "the system has no memory left for a tensor {}, which takes {}", describe(type, shape),
+      bytes ? fmt::format("{:.3g} GiB", static_cast<double>(*bytes) / 0x1p30) : "more than 8 EiB");
+  problem.hint =
+      "use smaller dims, or a machine with more memory (`--memory-limit` raises none of this)";
   return {problem};
 }
 }  // namespace
@@ -41,7 +47,7 @@ Result<TensorData> TensorData::make(ElementType type, std::vector<int64_t> shape
   const auto bytes = count && *count >= 0 ? checked_mul(*count, memory_bytes(type)) : std::nullopt;
   TensorData result;
   if (bytes) result.data_ = allocate_bytes(*bytes);
-  if (!bytes || !result.data_) return no_memory_for(type, shape);
+  if (!bytes || !result.data_) return no_memory_for(type, shape, bytes);
   result.type_ = type;
   result.count_ = *count;
   result.shape_ = std::move(shape);

@@ -14,6 +14,17 @@ constexpr const char* kNone = "-";  // what is not a finite number
 /// Four significant digits, fewer where they are zeros.
 std::string digits(double value) { return fmt::format("{:.4g}", value); }
 
+/// With as many decimals, up to 7, as it takes not to show as 1 what is not.
+std::string unlike_one(double value, int decimals) {
+  constexpr int kMost = 7;
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
+  for (int more = decimals; more <= kMost; ++more) {
+    std::string longer = fmt::format("{:.{}f}", value, more);
+    if (std::strtod(longer.c_str(), nullptr) != 1) return longer;
+  }
+  return text;
+}
+
 /// The value after rounding to the digits shown.
 double rounded(double value) { return std::strtod(digits(value).c_str(), nullptr); }
 
@@ -50,13 +61,21 @@ std::string count_text(double count) { return si_text(count, ""); }
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return kNone;
   if (ratio >= 1000 || ratio < 0.01) return fmt::format("{:.3g}x", ratio);
-  return fmt::format("{:.{}f}x", ratio, ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2);
+  return unlike_one(ratio, ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2) + "x";
 }
 
 std::string percent_text(double share) {
   if (!std::isfinite(share)) return kNone;
   if (share > 0 && share < 0.0005) return "<0.1%";
-  return fmt::format("{:.1f}%", 100 * share);
+  if (std::strtod(fmt::format("{:.1f}", 100 * share).c_str(), nullptr) != 100)
+    return fmt::format("{:.1f}%", 100 * share);
+  const std::string exact = unlike_one(share, 3);
+  return fmt::format("{:.{}f}%", 100 * share, exact.size() - 4);
+}
+
+std::string score_text(double value) {
+  if (!std::isfinite(value)) return kNone;
+  return rounded(value) == 1 ? unlike_one(value, 0) : digits(value);
 }
 
 std::string small_text(double value) {

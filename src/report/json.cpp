@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "report/json_parts.h"
+
 namespace solar::report {
 namespace {
 
@@ -198,25 +200,6 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& list
     });
   }
   if (bound.rewrites) out["rewrites"] = *bound.rewrites;
-  return out;
-}
-
-Json to_json(const Rewrite& r) {
-  Json out = {{"kind", r.kind}};
-  put(out, "op", r.op);
-  put(out, "at", r.at);
-  put(out, "module", r.module);
-  put(out, "tensor", r.tensor);
-  put(out, "what", r.what);
-  if (r.saves_macs) out["saves_macs"] = *r.saves_macs;
-  if (r.saves_bytes) out["saves_bytes"] = *r.saves_bytes;
-  put(out, "validated", r.validated);
-  return out;
-}
-
-Json to_json(const Degenerate& d) {
-  Json out = {{"kind", d.kind}, {"tensor", d.tensor}, {"what", d.what}};
-  put(out, "at", d.at);
   return out;
 }
 

@@ -342,11 +342,29 @@ TEST(ReportText, BytesAreThoseThatTheTimesBelongTo) {
       << text;
   EXPECT_NE(text.find("at least 2 kB"), std::string::npos) << text;
   EXPECT_NE(text.find("2 kB    4.719 MB  2.1 us"), std::string::npos) << text;
+  // Of a warm cache the example's bytes are not known.
+  Report warm = r;
+  for (Bound& b : warm.bounds) b.cache = "warm";
+  EXPECT_EQ(render_text(warm).find("at example  "), std::string::npos) << render_text(warm);
+  EXPECT_EQ(render_text(warm).find("4.719 MB  2.1 us"), std::string::npos) << render_text(warm);
   // An example that is not known is not shown.
   r.totals.data_dependent->example_known = false;
   const std::string unknown = render_text(r);
   EXPECT_EQ(unknown.find("at example"), std::string::npos) << unknown;
   EXPECT_EQ(unknown.find("at the example inputs"), std::string::npos) << unknown;
+}
+
+TEST(ReportText, OperatorsOfAModelAreNamedByTheirModule) {
+  Report r = small_report();
+  for (Node& node : r.nodes) {
+    node.at = "gpt2.py:283";
+    node.module = "model.transformer.h.0.attn.c_attn";
+  }
+  EXPECT_NE(render_text(r).find(" gpt2.py:283 model.tr"), std::string::npos) << render_text(r);
+  r.source = "hf:gpt2";
+  const std::string text = render_text(r);
+  EXPECT_NE(text.find("attn.c_attn gpt2.py  "), std::string::npos) << text;
+  EXPECT_EQ(text.find("gpt2.py:283 mo"), std::string::npos) << text;
 }
 
 TEST(ReportText, AdviceNamesTheWayToEmulatedFp32) {
@@ -414,6 +432,13 @@ TEST(Format, Quantities) {
   EXPECT_EQ(ratio_text(2.414), "2.41x");
   EXPECT_EQ(ratio_text(26.84), "26.8x");
   EXPECT_EQ(ratio_text(494.7), "495x");
+  EXPECT_EQ(ratio_text(1), "1.00x");
+  EXPECT_EQ(ratio_text(0.9996), "0.9996x");  // nothing reads as 1 that is not
+  EXPECT_EQ(ratio_text(0.999996), "0.999996x");
+  EXPECT_EQ(ratio_text(1.0004), "1.0004x");
+  EXPECT_EQ(ratio_text(1 + 1e-12), "1.00x");
+  EXPECT_EQ(percent_text(1), "100.0%");
+  EXPECT_EQ(percent_text(0.99964), "99.96%");
   EXPECT_EQ(percent_text(0.4521), "45.2%");
   EXPECT_EQ(percent_text(0.0001), "<0.1%");
   EXPECT_EQ(percent_text(0), "0.0%");

@@ -18,11 +18,14 @@ struct Score {
   std::string arch;
   std::string precision;
   bool strict = false;
+  std::string params = "runtime";  // runtime; frozen: of the algebraic floor only
   Validation validation = {};
   double measured_s = 0;
   std::optional<double> baseline_s = {};
   double sol_s = 0;  // the fused floor
   double unfused_s = 0;
+  std::optional<double> algebraic_s = {};  // absent: not asked for
+  size_t rewrites_used = 0;                // of the rewrites, from the front, by that floor
   std::string limiter = {};
   /// 1 / (1 + (measured - sol) / (baseline - sol)), never clipped: 1 at the floor, 0.5 at the
   /// baseline. Absent without a baseline above the floor.
@@ -40,6 +43,9 @@ struct Score {
   std::vector<std::string> constant_outputs = {};  // do not change with the inputs
   std::vector<std::string> ignored_inputs = {};    // change no output
   std::vector<std::string> assumptions = {};       // of the floor
+  std::vector<Rewrite> rewrites = {};
+  std::vector<std::string> algebra_notes = {};  // what was not done, and why
+  std::vector<Degenerate> degenerate = {};      // found by the algebra
   std::vector<std::string> warnings = {};
 };
 

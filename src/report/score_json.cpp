@@ -1,11 +1,23 @@
 #include <nlohmann/json.hpp>
 
+#include "report/json_parts.h"
 #include "report/score.h"
 
 namespace solar::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Value>
+Json objects_of(const std::vector<Value>& values) {
+  Json list = Json::array();
+  for (const Value& value : values) list.push_back(to_json(value));
+  return list;
+}
+
+}  // namespace
 
 std::string render_json(const Score& s) {
-  using Json = nlohmann::ordered_json;
   Json out = {{"schema", "solar.score/1"}, {"source", s.source},
               {"program", s.program},      {"arch", s.arch},
               {"precision", s.precision},  {"strict", s.strict}};
@@ -16,6 +28,8 @@ std::string render_json(const Score& s) {
   if (s.baseline_s) out["baseline_s"] = *s.baseline_s;
   out["sol_s"] = s.sol_s;
   out["unfused_s"] = s.unfused_s;
+  if (s.algebraic_s) out["algebraic_s"] = *s.algebraic_s;
+  if (s.params != "runtime") out["params"] = s.params;
   out["strict_sol_s"] = s.strict_sol_s;
   out["limiter"] = s.limiter;
   if (s.score) out["score"] = *s.score;
@@ -32,6 +46,12 @@ std::string render_json(const Score& s) {
   out["constant_outputs"] = s.constant_outputs;
   out["ignored_inputs"] = s.ignored_inputs;
   out["assumptions"] = s.assumptions;
+  if (s.algebraic_s) {
+    out["rewrites"] = objects_of(s.rewrites);
+    out["rewrites_used"] = s.rewrites_used;
+    if (!s.algebra_notes.empty()) out["algebra_notes"] = s.algebra_notes;
+    out["degenerate"] = objects_of(s.degenerate);
+  }
   out["warnings"] = s.warnings;
   return out.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }

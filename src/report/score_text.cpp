@@ -24,8 +24,8 @@ std::string render_text(const Score& s, const TextOptions& options) {
   text += style.titled(tone_of(s.verdict), s.verdict, s.verdict_text);
   if (s.score) {
     text += style.titled(Tone::Heading, "score",
-                         fmt::format("{:.4g} (1 at the floor, 0.5 at the baseline of {})", *s.score,
-                                     time_text(*s.baseline_s)));
+                         fmt::format("{} (1 at the floor, 0.5 at the baseline of {})",
+                                     score_text(*s.score), time_text(*s.baseline_s)));
   } else {
     text += style.titled(Tone::Heading, "no score", s.no_score);
   }
@@ -39,6 +39,7 @@ std::string render_text(const Score& s, const TextOptions& options) {
         Tone::Failure, "IGNORED INPUTS",
         fmt::format("{}: changing them changes no output", fmt::join(s.ignored_inputs, ", ")));
   }
+  text += degenerate_text(s.degenerate, style);
   text += validation_text(s.validation, style);
   text += warnings_text(s.warnings, style);
   Table table({{.title = "floor"}, {.title = "time", .right = true}, {.title = "measured /"}});
@@ -48,6 +49,8 @@ std::string render_text(const Score& s, const TextOptions& options) {
   row("unfused", s.unfused_s);
   row("fused", s.sol_s);
   row("fused, strict rates", s.strict_sol_s);
+  if (s.algebraic_s)
+    row(s.params == "runtime" ? "algebraic" : "algebraic, parameters frozen", *s.algebraic_s);
   if (s.impossible_s) {
     table.row({"impossible below", time_text(*s.impossible_s),
                *s.impossible_s > 0 ? ratio_text(s.measured_s / *s.impossible_s) : "-"});
@@ -64,6 +67,10 @@ std::string render_text(const Score& s, const TextOptions& options) {
                     bytes_text(static_cast<double>(s.live_bytes)),
                     bytes_text(static_cast<double>(s.on_chip_bytes))),
         style.width(), 4);
+  }
+  if (!s.rewrites.empty() || !s.algebra_notes.empty()) {
+    text += "\n" + style.heading("what the algebra allows") +
+            rewrites_text(s.rewrites, s.algebra_notes, style) + "\n";
   }
   return text + assumptions_text(s.assumptions, style);
 }

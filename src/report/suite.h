@@ -28,6 +28,13 @@ struct SuiteBound {
   int64_t traffic_bytes = 0;
 };
 
+/// A way in which a problem does less than it seems to.
+struct SuiteDegenerate {
+  std::string kind;  // as in report::Degenerate
+  std::string what;
+  friend bool operator==(const SuiteDegenerate&, const SuiteDegenerate&) = default;
+};
+
 /// The line of one problem.
 struct SuiteResult {
   std::string problem;
@@ -46,6 +53,7 @@ struct SuiteResult {
   double cpu_s = 0;            // of the lane and its workers
   int64_t peak_rss_bytes = 0;  // of the largest of these processes
   std::optional<Timings> timings_s = {};
+  std::vector<SuiteDegenerate> degenerate = {};
   std::vector<std::string> warnings = {};
 };
 
@@ -80,12 +88,20 @@ struct SuiteClass {
   std::vector<std::string> problems = {};
 };
 
+/// The problems that are degenerate in one way.
+struct SuiteDegenerates {
+  std::string kind;
+  std::vector<std::string> problems = {};
+};
+
 struct SuiteSummary {
   std::string run;  // the folder
   int64_t problems = 0;
   std::vector<SuiteFolder> folders = {};
   SuiteFolder total = {};
   std::vector<SuiteClass> classes = {};  // of all that did not pass, the most frequent first
+  int64_t degenerate_problems = 0;
+  std::vector<SuiteDegenerates> degenerate = {};  // by kind; a problem may be in several
 };
 
 }  // namespace solar::report

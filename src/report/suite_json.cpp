@@ -50,6 +50,10 @@ Json to_json(const SuiteFolder& f) {
   return out;
 }
 
+Json to_json(const SuiteDegenerate& d) { return {{"kind", d.kind}, {"what", d.what}}; }
+
+Json to_json(const SuiteDegenerates& d) { return {{"kind", d.kind}, {"problems", d.problems}}; }
+
 Json to_json(const SuiteClass& c) {
   return {{"status", c.status}, {"kind", c.kind}, {"problems", c.problems}};
 }
@@ -115,6 +119,9 @@ SuiteResult result_of(const Json& object) {
     get(*found, "bound", t.bound);
     get(*found, "algebra", t.algebra);
   }
+  if (const auto found = object.find("degenerate"); found != object.end()) {
+    for (const Json& d : *found) r.degenerate.push_back({d.at("kind"), d.at("what")});
+  }
   get(object, "warnings", r.warnings);
   return r;
 }
@@ -139,6 +146,7 @@ std::string render_line(const SuiteResult& r) {
         {"trace", t->trace}, {"validate", t->validate}, {"lift", t->lift}, {"bound", t->bound}};
     if (t->algebra > 0) out["timings_s"]["algebra"] = t->algebra;
   }
+  if (!r.degenerate.empty()) out["degenerate"] = objects_of(r.degenerate);
   out["warnings"] = r.warnings;
   return text_of(out, -1);
 }
@@ -158,6 +166,8 @@ std::string render_json(const SuiteSummary& s) {
   out["total"] = to_json(s.total);
   out["folders"] = objects_of(s.folders);
   out["classes"] = objects_of(s.classes);
+  out["degenerate_problems"] = s.degenerate_problems;
+  out["degenerate"] = objects_of(s.degenerate);
   return text_of(out, 1);
 }
 

@@ -21,6 +21,7 @@ SuiteResult full_result() {
   r.cpu_s = 1.5;
   r.peak_rss_bytes = 1000;
   r.timings_s = Timings{1, 2, 3, 4};
+  r.degenerate = {{"constant-output", "y is 0"}};
   r.warnings = {"one\ntwo"};
   return r;
 }
@@ -39,6 +40,7 @@ TEST(SuiteJson, ALineComesBack) {
   EXPECT_EQ(back->macs, int64_t{1} << 62);
   EXPECT_EQ(back->timings_s->bound, 4);
   EXPECT_EQ(back->diagnostics, full_result().diagnostics);
+  EXPECT_EQ(back->degenerate, full_result().degenerate);
 }
 
 TEST(SuiteJson, WhatIsNotALineIsRefused) {
@@ -63,6 +65,15 @@ TEST(SuiteText, ProgressSaysHowLongItTakes) {
   EXPECT_EQ(progress_text(r, {100, 100, 0}), "[100/100] level1/3_x.py error source-raised 2.3 s\n");
 }
 
+TEST(SuiteText, OneProblemIsNotSeveral) {
+  SuiteSummary s;
+  s.run = "run";
+  s.problems = 1;
+  EXPECT_TRUE(render_text(s).starts_with("run: 1 problem\n")) << render_text(s);
+  EXPECT_EQ(resumed_text(40, 100), "40 of 100 problems are done already\n");
+  EXPECT_EQ(resumed_text(1, 1), "1 of 1 problem is done already\n");
+}
+
 TEST(SuiteText, TheSummaryLeavesOutWhatIsNot) {
   SuiteFolder folder;
   folder.folder = "level1";
@@ -84,6 +95,9 @@ TEST(SuiteText, TheSummaryLeavesOutWhatIsNot) {
   s.total = folder;
   s.classes = {{"error", "source-form", {"level1/a.py"}},
                {"failed", "validation-failed", {"b.py"}}};
+  s.degenerate_problems = 2;
+  s.degenerate = {{"collapsed-product", {"level1/a.py", "level1/b.py"}},
+                  {"constant-output", {"level1/b.py"}}};
   EXPECT_EQ(render_text(s),
             "run: 3 problems\n"
             "\n"
@@ -98,6 +112,10 @@ TEST(SuiteText, TheSummaryLeavesOutWhatIsNot) {
             "cost\n"
             "  folder  median CPU s  total  median wall s  total  peak  of\n"
             "  level1          1.25    123           2.00   3.00  2 MB  level1/a.py\n"
+            "\n"
+            "degenerate programs (2)\n"
+            "collapsed-product (2): level1/a.py, level1/b.py\n"
+            "constant-output (1): level1/b.py\n"
             "\n"
             "not passed\n"
             "error, source-form (1): level1/a.py\n"

@@ -95,14 +95,17 @@ std::string cost_table(const SuiteSummary& summary, const Style& style) {
   return table.render(style.width());
 }
 
+/// `error, source-form (2): a.py, b.py`
+std::string names_text(Tone tone, const std::string& name, const std::vector<std::string>& problems,
+                       const Style& style) {
+  return style.titled(tone, fmt::format("{} ({})", name, problems.size()),
+                      fmt::format("{}", fmt::join(problems, ", ")));
+}
+
 std::string class_text(const SuiteClass& c, const Style& style) {
   const Tone tone = c.status == "skipped" ? Tone::Warning : Tone::Failure;
-  std::string names;
-  for (const std::string& problem : c.problems) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", problem);
-  }
   const std::string name = c.kind.empty() ? c.status : fmt::format("{}, {}", c.status, c.kind);
-  return style.titled(tone, fmt::format("{} ({})", name, c.problems.size()), names);
+  return names_text(tone, name, c.problems, style);
 }
 
 }  // namespace
@@ -115,13 +118,26 @@ std::string progress_text(const SuiteResult& r, const SuiteProgress& progress) {
   return text + fmt::format(" {:.1f} s{}\n", r.wall_s, left_text(progress));
 }
 
+std::string resumed_text(int64_t done, int64_t problems) {
+  return fmt::format("{} of {} {} done already\n", done, problems,
+                     problems == 1 ? "problem is" : "problems are");
+}
+
 std::string render_text(const SuiteSummary& summary, const TextOptions& options) {
   const Style style(options);
-  std::string text = paragraph("", fmt::format("{}: {} problems", summary.run, summary.problems),
+  std::string text = paragraph("",
+                               fmt::format("{}: {} {}", summary.run, summary.problems,
+                                           summary.problems == 1 ? "problem" : "problems"),
                                style.width(), 2);
   text += "\n" + style.heading("coverage") + coverage_table(summary, style);
   text += "\n" + style.heading("validation") + outcome_table(summary, style);
   text += "\n" + style.heading("cost") + cost_table(summary, style);
+  if (!summary.degenerate.empty()) {
+    text +=
+        "\n" + style.heading(fmt::format("degenerate programs ({})", summary.degenerate_problems));
+    for (const SuiteDegenerates& d : summary.degenerate)
+      text += names_text(Tone::Failure, d.kind, d.problems, style);
+  }
   if (summary.classes.empty()) return text;
   text += "\n" + style.heading("not passed");
   for (const SuiteClass& c : summary.classes) text += class_text(c, style);

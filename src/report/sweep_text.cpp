@@ -46,11 +46,12 @@ std::string rows_table(const Sweep& sweep, const Style& style) {
 
 std::string render_text(const Sweep& sweep, const TextOptions& options) {
   const Style style(options);
-  std::string text = paragraph(
-      "",
-      fmt::format("{}: {} at {} sizes, precision {}, {} rates", sweep.source, sweep.program,
-                  sweep.rows.size(), sweep.precision, sweep.strict ? "strict" : "datasheet"),
-      style.width(), 2);
+  std::string text =
+      paragraph("",
+                fmt::format("{}: {} at {} {}, precision {}, {} rates", sweep.source, sweep.program,
+                            sweep.rows.size(), sweep.rows.size() == 1 ? "size" : "sizes",
+                            sweep.precision, sweep.strict ? "strict" : "datasheet"),
+                style.width(), 2);
   text += validation_text(sweep.validation, style);
   text += warnings_text(sweep.warnings, style);
   for (const SweepRow& row : sweep.rows) {

@@ -20,9 +20,11 @@ size_t byte_of(std::string_view text, size_t count) {
   return text.size();
 }
 
-std::string cut(const std::string& text, size_t width) {
-  if (columns_of(text) <= width) return text;
+std::string cut(const std::string& text, size_t width, bool keep_end) {
+  const size_t columns = columns_of(text);
+  if (columns <= width) return text;
   const size_t kept = width > kCut.size() ? width - kCut.size() : 0;
+  if (keep_end) return std::string(kCut) + text.substr(byte_of(text, columns - kept));
   return text.substr(0, byte_of(text, kept)) + std::string(kCut);
 }
 
@@ -81,7 +83,7 @@ std::vector<std::string> Table::lines(size_t width) const {
     std::string line;
     for (size_t c = 0; c < columns_.size(); ++c) {
       if (wide[c] == 0) continue;
-      const std::string text = cut(cell(c), wide[c]);
+      const std::string text = cut(cell(c), wide[c], columns_[c].keeps_end);
       const std::string blanks(wide[c] - std::min(wide[c], columns_of(text)), ' ');
       line += std::string(kGap) + (columns_[c].right ? blanks + text : text + blanks);
     }

@@ -13,9 +13,10 @@ size_t columns_of(std::string_view text);
 
 struct Column {
   std::string title;
-  bool right = false;     // numbers
-  size_t shrinks_to = 0;  // the least width when space is short; 0: never shrinks
-  bool may_go = false;    // left out when even the shrunk columns do not fit; the last one first
+  bool right = false;      // numbers
+  size_t shrinks_to = 0;   // the least width when space is short; 0: never shrinks
+  bool may_go = false;     // left out when even the shrunk columns do not fit; the last one first
+  bool keeps_end = false;  // what is too long loses its beginning
 };
 
 class Table {

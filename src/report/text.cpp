@@ -108,15 +108,19 @@ std::string totals_text(const Report& report, const std::vector<ArchBounds>& arc
   return text + "\n";
 }
 
-/// `net.py:12 blocks.0.fc`.
-std::string place_of(const Node& node) {
+/// `net.py:12 blocks.0.fc`; of a model whose files the user does not have, `blocks.0.fc net.py`.
+std::string place_of(const Report& report, const Node& node) {
   const std::string at = node.at.substr(node.at.rfind('/') + 1);
   if (at.empty()) return node.module;
-  return node.module.empty() ? at : fmt::format("{} {}", at, node.module);
+  if (node.module.empty()) return at;
+  if (!report.source.starts_with("hf:")) return fmt::format("{} {}", at, node.module);
+  return fmt::format("{} {}", node.module, at.substr(0, at.rfind(':')));
 }
 
-/// Whether some operator moves other bytes at the example inputs than its time is for.
+/// Whether some operator moves other bytes at the example inputs than its time is for. With a warm
+/// cache the bytes of the example, which are those of a cold one, tell nothing.
 bool example_differs(const Report& report, const Bound& unfused) {
+  if (unfused.cache != "cold") return false;
   const auto& d = report.totals.data_dependent;
   if (d && !d->example_known) return false;
   return std::any_of(unfused.node_times.begin(), unfused.node_times.end(),
@@ -137,7 +141,10 @@ std::string nodes_text(const Report& report, const ArchBounds& a, const Style& s
                    [](const NodeTime* x, const NodeTime* y) { return x->time_s > y->time_s; });
   const size_t shown = order.size() > kNodesShown + 1 ? kNodesShown : order.size();
   Table table({{.title = "operator", .shrinks_to = 12},
-               {.title = "place", .shrinks_to = 10, .may_go = true},
+               {.title = "place",
+                .shrinks_to = 10,
+                .may_go = true,
+                .keeps_end = report.source.starts_with("hf:")},
                {.title = "MACs", .right = true, .may_go = true},
                {.title = "bytes", .right = true, .may_go = true},
                {.title = "at example", .right = true, .may_go = true},
@@ -160,9 +167,10 @@ std::string nodes_text(const Report& report, const ArchBounds& a, const Style& s
     const double node_example =
         static_cast<double>(node.bytes_in) + static_cast<double>(node.bytes_out);
     if (i < shown) {
-      table.row({node.op, place_of(node), node.macs_useful == 0 ? "-" : macs_text(node_macs),
-                 bytes_text(node_bytes), example_text(node_example), time_text(time.time_s),
-                 share(time.time_s), time.limiter});
+      table.row({node.op, place_of(report, node),
+                 node.macs_useful == 0 ? "-" : macs_text(node_macs), bytes_text(node_bytes),
+                 example_text(node_example), time_text(time.time_s), share(time.time_s),
+                 time.limiter});
     } else {
       macs += node_macs;
       bytes += node_bytes;
@@ -231,7 +239,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   text += validation_text(report.validation, style);
   text += assumptions_text(report, style);
   text += without_text(archs, style);
-  text += degenerate_text(report, style);
+  text += degenerate_text(report.degenerate, style);
   text += warnings_text(report.warnings, style) + "\n";
   if (archs.size() > 1) {
     text += style.heading("comparison") + arch_table(report, archs, style) + "\n";
@@ -252,7 +260,7 @@ std::string render_compare(const Report& report, const TextOptions& options) {
   text += archs.empty() ? std::string("no architecture given\n") : arch_table(report, archs, style);
   text += "\n" + validation_text(report.validation, style);
   text += assumptions_text(report, style);
-  text += degenerate_text(report, style);
+  text += degenerate_text(report.degenerate, style);
   text += warnings_text(report.warnings, style);
   return text;
 }

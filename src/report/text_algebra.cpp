@@ -31,22 +31,39 @@ std::string saves_text(const Rewrite& r) {
   return text;
 }
 
-std::string rewrite_text(const Rewrite& r) {
-  const std::string at = r.at.substr(r.at.rfind('/') + 1);
-  const std::string place = at.empty() ? r.module : at;
-  return fmt::format("{}{}: {}{}", r.kind, place.empty() ? "" : " at " + place, r.what,
-                     saves_text(r));
-}
-
 }  // namespace
 
-std::string degenerate_text(const Report& report, const Style& style) {
+std::string name_of(const Rewrite& r) {
+  const std::string at = r.at.substr(r.at.rfind('/') + 1);
+  const std::string place = at.empty() ? r.module : at;
+  return place.empty() ? r.kind : fmt::format("{} at {}", r.kind, place);
+}
+
+std::string degenerate_text(const std::vector<Degenerate>& degenerate, const Style& style) {
   std::string text;
-  for (const Degenerate& d : report.degenerate) {
+  for (const Degenerate& d : degenerate) {
     const std::string at = d.at.substr(d.at.rfind('/') + 1);
     text += style.titled(Tone::Failure, "DEGENERATE PROGRAM",
                          at.empty() ? d.what : fmt::format("{} ({})", d.what, at));
   }
+  return text;
+}
+
+std::string rewrites_text(const std::vector<Rewrite>& rewrites,
+                          const std::vector<std::string>& notes, const Style& style) {
+  std::string text;
+  for (size_t i = 0; i < rewrites.size() && i < kRewritesShown; ++i) {
+    const Rewrite& r = rewrites[i];
+    text += paragraph("  - ", fmt::format("{}: {}{}", name_of(r), r.what, saves_text(r)),
+                      style.width(), 4);
+  }
+  if (rewrites.size() > kRewritesShown)
+    text += fmt::format("  - and {} more\n", rewrites.size() - kRewritesShown);
+  if (!rewrites.empty() && !rewrites.front().validated.empty())
+    text += paragraph(
+        "  ", fmt::format("validated by running before and after: {}", rewrites.front().validated),
+        style.width(), 4);
+  for (const std::string& note : notes) text += paragraph("  note: ", note, style.width(), 4);
   return text;
 }
 
@@ -67,18 +84,7 @@ std::string algebra_text(const Report& report, const std::vector<ArchBounds>& ar
       line += fmt::format(", {} faster than fused", ratio_text(a.fused->time_s / time));
     text += paragraph(fmt::format("  {}: ", a.arch), line, style.width(), 4);
   }
-  for (size_t i = 0; i < report.rewrites.size() && i < kRewritesShown; ++i)
-    text += paragraph("  - ", rewrite_text(report.rewrites[i]), style.width(), 4);
-  if (report.rewrites.size() > kRewritesShown)
-    text += fmt::format("  - and {} more\n", report.rewrites.size() - kRewritesShown);
-  if (!report.rewrites.empty() && !report.rewrites.front().validated.empty())
-    text += paragraph(
-        "  ",
-        fmt::format("validated by running before and after: {}", report.rewrites.front().validated),
-        style.width(), 4);
-  for (const std::string& note : report.algebra_notes)
-    text += paragraph("  note: ", note, style.width(), 4);
-  return text + "\n";
+  return text + rewrites_text(report.rewrites, report.algebra_notes, style) + "\n";
 }
 
 }  // namespace solar::report

@@ -45,12 +45,17 @@ std::string limited_by(std::string_view limiter);
 
 /// One paragraph: passed and how, or loud: failed, or not validated.
 std::string validation_text(const Validation& validation, const Style& style);
-/// The warnings that the validation's paragraph does not say, a line each.
 /// What dropping each assumption of the first architecture's fused bound is worth.
 std::string without_text(const std::vector<ArchBounds>& archs, const Style& style);
+/// The warnings that the validation's paragraph does not say, a line each.
 std::string warnings_text(const std::vector<std::string>& warnings, const Style& style);
 /// A loud line for each way in which the program does less than it seems to.
-std::string degenerate_text(const Report& report, const Style& style);
+std::string degenerate_text(const std::vector<Degenerate>& degenerate, const Style& style);
+/// `push-sum at net.py:12`.
+std::string name_of(const Rewrite& rewrite);
+/// A line each, how they were validated, and what was not done.
+std::string rewrites_text(const std::vector<Rewrite>& rewrites,
+                          const std::vector<std::string>& notes, const Style& style);
 /// The rewrites of the algebraic mode and what was dropped; nothing where there is neither.
 std::string algebra_text(const Report& report, const std::vector<ArchBounds>& archs,
                          const Style& style);

@@ -93,7 +93,7 @@ Result<std::vector<Result<Outcome>>> check_against(frontend::WorkerPool& pool,
   std::vector<std::vector<size_t>> groups;
   for (size_t i = 0; i < programs.size(); ++i) {
     if (!fits_full(programs[i], options)) {
-      outcomes.push_back(too_large(programs[i]));
+      outcomes.push_back(too_large(programs[i], options));
       continue;
     }
     outcomes.emplace_back(Outcome{.method = "full"});

@@ -64,14 +64,22 @@ std::string predicted_text(const ir::VerifiedProgram& program) {
                      static_cast<double>(exec::estimate_points(program)) / 1e9);
 }
 
-Diagnostic too_large(const ir::VerifiedProgram& program) {
+Diagnostic too_large(const ir::VerifiedProgram& program, const Options& options) {
+  const bool memory = predicted_peak(program) > options.full_bytes;
   Diagnostic diagnostic;
   diagnostic.kind = DiagnosticKind::MemoryLimit;
-  diagnostic.message = fmt::format("running the program at this size is predicted to take {}",
-                                   predicted_text(program));
-  diagnostic.hint =
-      "compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the "
-      "program";
+  diagnostic.message = fmt::format(
+      "running the program at this size is predicted to take {}, more than {}",
+      predicted_text(program),
+      memory
+          ? fmt::format("the {:.3g} GiB of `--memory-limit`",
+                        static_cast<double>(options.full_bytes) / 0x1p30)
+          : fmt::format("the {:.3g} Gpoints that a comparison takes (a tenth counts of products)",
+                        static_cast<double>(options.full_points) / 1e9));
+  diagnostic.hint = fmt::format(
+      "{}compare at smaller sizes: `--set CONSTANT=N` for the source and `--bind DIM=N` for the "
+      "program",
+      memory ? "raise `--memory-limit`, or " : "");
   return diagnostic;
 }
 

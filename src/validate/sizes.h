@@ -20,7 +20,8 @@ bool can_be_run(const ir::VerifiedProgram& program, const Options& options);
 
 std::string predicted_text(const ir::VerifiedProgram& program);
 
-Diagnostic too_large(const ir::VerifiedProgram& program);
+/// Of a program that does not fit: what it takes, and which limit that exceeds.
+Diagnostic too_large(const ir::VerifiedProgram& program, const Options& options);
 
 /// Every distribution and several seeds where that is cheap; of a program that sorts none whose
 /// elements are all equal.

@@ -95,6 +95,7 @@ def mm(tmp_path: Path) -> str:
         ("analyze . --arch a6000", PROBLEM, "a source is FILE.py, FILE.py:NAME, FILE.pt2, hf:MODEL or FILE.alir"),
         ("check mm.alir --against none.py", PROBLEM, "no such file: none.py"),
         ("check none.alir", PROBLEM, "cannot read `none.alir`"),
+        ("check mm.alir --set M=3", USAGE, "name it with --against"),
         ("check /dev/zero", PROBLEM, "cannot read `/dev/zero`: it is a device"),
         ("fmt none.alir", PROBLEM, "cannot read `none.alir`"),
         ("run mm.alir --inputs none.npz", PROBLEM, "none.npz"),
@@ -105,6 +106,39 @@ def test_wrong_arguments_are_explained(solar: Solar, mm: str, arguments: str, co
     ran = run(solar, *arguments.split(" ") if arguments else ())
     assert (ran.code, ran.out) == (code, "")
     assert said in ran.err
+
+
+SUBCOMMANDS = (
+    "analyze", "compare", "inverse", "trace", "check", "run", "lift", "fmt", "fix", "arch", "arch show", "explain",
+    "doctor", "suite", "sweep", "score", "headroom", "flops",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", SUBCOMMANDS)
+def test_help_is_readable(solar: Solar, command: str) -> None:
+    ran = run(solar, *command.split(), "--help")
+    assert ran.code == DONE
+    for sign in ("ENUM", " in {", ":{", "->", "FLOAT", "INT:", "NUMBER"):
+        assert sign not in ran.out
+    if "FILE.py" in ran.out:
+        assert "FILE.py, FILE.py:NAME, FILE.pt2" in ran.out
+        assert "hf:MODEL" in ran.out
+
+
+def test_choices_are_named(solar: Solar, mm: str) -> None:
+    assert "--fail-on suspicious|impossible|never" in run(solar, "score", "--help").out
+    assert "--sort params|macs|macs_useful|bytes" in run(solar, "flops", "--help").out
+    ran = run(solar, "flops", mm, "--sort", "size")
+    assert ran.code == USAGE
+    assert "--sort: `size` is not `params`, `macs`, `macs_useful` or `bytes`" in ran.err
+    ran = run(solar, "suite", mm, "--jobs", "0")
+    assert ran.code == USAGE
+    assert "not in range" in ran.err
+
+
+def test_times_may_be_picoseconds(solar: Solar, mm: str) -> None:
+    assert run(solar, "inverse", mm, "--target", "900ps").code == DONE
+    assert "ps, ns, us, ms, s, min, h" in run(solar, "inverse", mm, "--target", "9fs").err
 
 
 def test_repeated_architectures_count_once(solar: Solar, mm: str) -> None:
@@ -165,6 +199,8 @@ def test_a_run_beyond_the_memory_limit_is_refused_before_it_starts(solar: Solar,
     ran = run(solar, "run", "f.alir")
     assert ran.code == LIMIT
     assert "error[memory-limit]" in ran.err
+    assert "bytes (1.229e+04 GiB), the limit is 10737418240 (10 GiB)" in ran.err
+    assert "raise --memory-limit" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -110,12 +110,19 @@ CASES = {
     ),
     "hangs": Case(
         LIMIT,
-        ("error[worker-limit]", "tracing the program ran longer than 2 s"),
+        ("error[worker-limit]", "tracing the program ran longer than 2 s", "`--timeout` is the limit"),
         forward="time.sleep(1000)",
         options=("--timeout", "2"),
     ),
     "eats memory": Case(
-        LIMIT, ("error[worker-limit]", "needs more memory than it may use"), forward="x = bytearray(1 << 45)"
+        LIMIT,
+        ("error[worker-limit]", "needs more memory than it may use, where all may be ", "raise `--memory-limit`"),
+        forward="x = bytearray(1 << 45)",
+    ),
+    "eats memory of torch": Case(
+        LIMIT,
+        ("error[worker-limit]", "needs more memory than it may use: 3.277e+04 GiB at once", "raise `--memory-limit`"),
+        forward="x = torch.UntypedStorage(1 << 45)",
     ),
     "no tensor": Case(PROBLEM, ("model.py:10:", "`forward` returned a str"), forward="return 'text'"),
     "unsupported": Case(

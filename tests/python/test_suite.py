@@ -37,7 +37,7 @@ program scale(input x: f32[N]) -> (y) {
 """
 FIELDS = {
     "schema", "problem", "status", "method", "reason", "diagnostics", "macs", "macs_useful", "nodes", "statements",
-    "bounds", "wall_s", "cpu_s", "peak_rss_bytes", "timings_s", "warnings",
+    "bounds", "wall_s", "cpu_s", "peak_rss_bytes", "timings_s", "warnings", "degenerate",
 }  # fmt: skip
 
 
@@ -148,6 +148,70 @@ def test_policies_and_usage(solar: Solar, tmp_path: Path) -> None:
         failed = solar("suite", *wrong, "--out", "new")
         assert failed.returncode in (1, 2), wrong
         assert not (tmp_path / "new").exists(), wrong
+
+
+def modes(run: Path) -> dict[str, list[str]]:
+    return {line["problem"]: [bound["mode"] for bound in line["bounds"]] for line in results(run)}
+
+
+def test_a_run_from_before_the_algebra_goes_on(solar: Solar, tmp_path: Path) -> None:
+    problems = write(tmp_path / "problems", {"a.alir": ALIR, "b.alir": ALIR.replace("2 *", "3 *")})
+    command = ("suite", problems, "--jobs", 1, "--arch", "a6000", "--out", "run")
+    assert solar(*command).returncode == 0
+    run = tmp_path / "run"
+    first = results(run)[0]
+    first["bounds"] = [bound for bound in first["bounds"] if bound["mode"] != "algebraic"]
+    (run / "results.jsonl").write_text(json.dumps(first) + "\n")
+    options = json.loads((run / "suite.json").read_text())
+    assert options["options"].pop("algebra") is True
+    (run / "suite.json").write_text(json.dumps(options))
+
+    done = solar(*command, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == "1 of 2 problems are done already"
+    assert len(done.stderr.splitlines()) == 2
+    assert modes(run) == {"a.alir": ["unfused", "fused"], "b.alir": ["unfused", "fused", "algebraic"]}
+
+    (run / "times.csv").write_text("problem,time_us\na.alir,1\nb.alir,1\n")
+    both = solar("headroom", run, "--measured", run / "times.csv", "--json", "-")
+    assert [("algorithm" in time, time["problem"]) for time in json.loads(both.stdout)["times"]] == [
+        (False, "a.alir"),
+        (True, "b.alir"),
+    ]
+
+
+def test_without_algebra(solar: Solar, tmp_path: Path) -> None:
+    problems = write(tmp_path / "problems", {"a.alir": ALIR})
+    command = ("suite", problems, "--jobs", 1, "--arch", "a6000", "--out", "run")
+    done = solar(*command, "--no-algebra")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "run: 1 problem")
+    assert "done already" not in done.stderr
+    assert modes(tmp_path / "run") == {"a.alir": ["unfused", "fused"]}
+    assert "algebra" not in results(tmp_path / "run")[0]["timings_s"]
+    other = solar(*command, "--resume")
+    assert other.returncode == 2
+    assert "`algebra` was false, is true" in other.stderr
+
+    times = tmp_path / "times.csv"
+    times.write_text("problem,time_us\na.alir,1\n")
+    for form in ((), ("--json", "-"), ("--csv", "-")):
+        found = solar("headroom", "run", "--measured", times, *form)
+        assert found.returncode == 0, found.stderr
+        assert "algorithm" not in found.stdout
+
+
+def test_degenerate_problems_are_summed_up(solar: Solar, tmp_path: Path) -> None:
+    nothing = ALIR.replace("2 * x[n]", "x[n] - x[n]")
+    problems = write(tmp_path / "problems", {"l/a.alir": nothing, "l/b.alir": ALIR, "l/c.alir": nothing})
+    done = solar("suite", problems, "--jobs", 1, "--out", "run")
+    assert done.returncode == 0, done.stderr
+    assert "degenerate programs (2)\nconstant-output (2): l/a.alir, l/c.alir\n" in done.stdout
+    line = results(tmp_path / "run")[0]
+    assert {d["kind"] for d in line["degenerate"]} == {"constant-output", "ignored-input"}
+    assert "degenerate" not in results(tmp_path / "run")[1]
+    summary = json.loads((tmp_path / "run/summary.json").read_text())
+    assert summary["degenerate_problems"] == 2
+    assert summary["degenerate"][0] == {"kind": "constant-output", "problems": ["l/a.alir", "l/c.alir"]}
 
 
 def wait_for_lines(run: Path, count: int, process: subprocess.Popen[str]) -> None:

@@ -89,6 +89,10 @@ Diagnostics rebind(const std::string& path, const std::string& text,
 int check_files(Check& check) {
   const driver::Environment env = environment();
   if (const int wrong = finish(check.options, env)) return wrong;
+  if (check.against.empty() && !check.options.analyze.overrides.empty()) {
+    return usage_error("`--set` replaces constants of the original, and none is named",
+                       "name it with --against, or set free dims with --bind");
+  }
   // Not freed: the process ends after this, and a large program takes a while.
   static auto* const kept = new std::vector<Verified>;
   std::vector<Verified>& verified = *kept;
@@ -139,7 +143,8 @@ void add_check(CLI::App& app, Run& run) {
       app.add_subcommand("check", "verify .alir files, and compare them with an original");
   auto check = std::make_shared<Check>();
   command->add_option("FILE", check->paths, "the .alir files")->required();
-  command->add_option("--against", check->against, "the original: FILE.py or FILE.py:NAME");
+  command->add_option("--against", check->against,
+                      "the original: FILE.py, FILE.py:NAME, FILE.pt2 or hf:MODEL");
   add_list(*command, "--bind", check->options.bindings, "set a free dim of the program: D=N");
   add_list(*command, "--set", check->options.overrides,
            "replace an integer constant of the original: NAME=N");

@@ -15,6 +15,7 @@
 #include "base/diagnostic_text.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "interrupt.h"
 
 namespace solar::cli {
@@ -41,7 +42,25 @@ CLI::Validator positive_up_to(double largest, const char* unit) {
     if (number && value > 0 && value <= largest) return std::string();
     return fmt::format("`{}` is not a number of {} above 0 and up to {:g}", text, unit, largest);
   };
-  return {check, "NUMBER"};
+  return {check, ""};
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
+                        const std::vector<std::string>& choices, const std::string& description) {
+  const auto check = [choices](const std::string& text) {
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) return std::string();
+    return fmt::format("`{}` is not {}", text, quoted_choices(choices));
+  };
+  return command.add_option(name, value, description)
+      ->type_name(fmt::format("{}", fmt::join(choices, "|")))
+      ->check(CLI::Validator(check, ""));
+}
+
+CLI::Option* add_count(CLI::App& command, const std::string& name, int& value, int least, int most,
+                       const std::string& description) {
+  return command.add_option(name, value, description)
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::Range(least, most)).description(""));
 }
 
 void print_error(const std::string& text) {
@@ -173,6 +192,7 @@ void add_source_options(CLI::App& command, SourceOptions& options) {
 
 void add_memory_limit(CLI::App& command, double& gib) {
   command.add_option("--memory-limit", gib, "GiB that one run may take (default 10)")
+      ->type_name("GIB")
       ->check(positive_up_to(1e6, "GiB"));
 }
 
@@ -181,6 +201,7 @@ void add_limit_options(CLI::App& command, SourceOptions& options) {
   command
       .add_option("--timeout", options.timeout_s,
                   "seconds that one run of the source may take (default 300)")
+      ->type_name("SECONDS")
       ->check(positive_up_to(1e7, "seconds"));
 }
 

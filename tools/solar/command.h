@@ -92,6 +92,13 @@ struct SourceOptions {
 /// Of an option: a finite number above 0 and at most `largest`.
 CLI::Validator positive_up_to(double largest, const char* unit);
 
+/// An option that takes one of a few words, which its help lists: `--statistic min|mean`.
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::string& value,
+                        const std::vector<std::string>& choices, const std::string& description);
+/// An option that takes a whole number in a range.
+CLI::Option* add_count(CLI::App& command, const std::string& name, int& value, int least, int most,
+                       const std::string& description);
+
 /// An option that takes one comma-separated list; given again, it adds to it. What follows the list
 /// is not part of it.
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& values,

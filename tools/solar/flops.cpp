@@ -11,11 +11,21 @@ namespace {
 struct FlopsCommand {
   SourceOptions source = {};
   driver::FlopsOptions shown = {};
+  std::string sort = {};
   std::optional<std::string> csv = {};
 };
 
+void set_order(FlopsCommand& options) {
+  using driver::FlopsOrder;
+  if (options.sort == "params") options.shown.order = FlopsOrder::Parameters;
+  if (options.sort == "macs") options.shown.order = FlopsOrder::Macs;
+  if (options.sort == "macs_useful") options.shown.order = FlopsOrder::MacsUseful;
+  if (options.sort == "bytes") options.shown.order = FlopsOrder::Bytes;
+}
+
 int flops(FlopsCommand& options) {
   const driver::Environment env = environment();
+  set_order(options);
   if (const int wrong = finish(options.source, env)) return wrong;
   if (options.csv) {
     if (*options.csv == "-" && options.source.json == "-") {
@@ -41,21 +51,14 @@ int flops(FlopsCommand& options) {
 }  // namespace
 
 void add_flops(CLI::App& app, Run& run) {
-  using driver::FlopsOrder;
   auto* command = app.add_subcommand("flops", "parameters, MACs and bytes by module");
   auto options = std::make_shared<FlopsCommand>();
   add_source_options(*command, options->source);
   command->add_option("--depth", options->shown.depth, "levels of modules to show (default: all)")
-      ->check(CLI::Range(0, 1000));
-  const std::map<std::string, FlopsOrder> orders = {{"params", FlopsOrder::Parameters},
-                                                    {"macs", FlopsOrder::Macs},
-                                                    {"macs_useful", FlopsOrder::MacsUseful},
-                                                    {"bytes", FlopsOrder::Bytes}};
-  command
-      ->add_option(
-          "--sort", options->shown.order,
-          "largest first by params, macs, macs_useful or bytes (default: as in the source)")
-      ->transform(CLI::CheckedTransformer(orders));
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::Range(0, 1000)).description(""));
+  add_choice(*command, "--sort", options->sort, {"params", "macs", "macs_useful", "bytes"},
+             "largest first (default: as in the source)");
   command->add_option("--csv", options->csv, "write the rows as CSV to a file, or `-`");
   command->add_option("--json", options->source.json, "write them as JSON to a file, or `-`");
   command->footer("example: solar flops examples/resnet18.py --depth 2 --sort macs");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "arch/library.h"
 #include "command.h"
 
 namespace solar::cli {
@@ -14,12 +15,17 @@ struct HeadroomCommand {
   std::optional<std::string> csv = {};
 };
 
-int headroom(const HeadroomCommand& options) {
+int headroom(HeadroomCommand& options) {
   if (options.csv == "-" && options.json == "-")
     return usage_error("--csv and --json cannot both write to standard output");
   for (const auto& path : {options.csv, options.json}) {
     if (!path) continue;
     if (const auto writable = check_output_path(*path); !writable) return report(writable.error());
+  }
+  if (const driver::Environment env = environment(); env.check_root()) {
+    // Without a library no device is known, which costs a warning only.
+    if (auto known = arch::list(env.arch_library()))
+      options.headroom.known_archs = std::move(*known);
   }
   const auto found = driver::headroom(options.headroom);
   if (!found) return report(found.error());
@@ -47,10 +53,8 @@ void add_headroom(CLI::App& app, Run& run) {
   command->add_option("--arch", headroom_options.arch, "whose floors (where the run has several)");
   command->add_option("--device", headroom_options.device,
                       "whose times (where the files have several)");
-  command
-      ->add_option("--statistic", headroom_options.statistic,
-                   "the time that counts: min (default) or mean of the runs")
-      ->check(CLI::IsMember({"min", "mean"}));
+  add_choice(*command, "--statistic", headroom_options.statistic, {"min", "mean"},
+             "the time that counts: min (default) or mean of the runs");
   command->add_option("--csv", options->csv, "write all times as CSV to a file, or `-`");
   command->add_option("--json", options->json, "write everything as JSON to a file, or `-`");
   command->footer(

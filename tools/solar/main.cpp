@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -60,6 +61,13 @@ int run_command(const Run& run) {
   return flush_out() || code != kDone ? code : kProblem;
 }
 
+/// The most that the process took at once.
+double peak_gib() {
+  rusage use = {};
+  ::getrusage(RUSAGE_SELF, &use);
+  return static_cast<double>(use.ru_maxrss) * 1024 / 0x1p30;
+}
+
 int internal_error(const char* what) {
   print_error(fmt::format(
       "solar: internal error: {}\nsolar: this is a bug in solar, not in your program\n", what));
@@ -101,7 +109,11 @@ int main(int argc, char** argv) {
   try {
     return run_program(argc, argv);
   } catch (const std::bad_alloc&) {
-    print_error("error[memory-limit]: solar ran out of memory\n");
+    print_error(
+        fmt::format("error[memory-limit]: solar took {:.3g} GiB, and the system has no more\n"
+                    "  = hint: it is the machine, the container or `ulimit -v` that limits this; "
+                    "`--memory-limit` is for runs of the program only\n",
+                    peak_gib()));
     return kLimit;
   } catch (const std::exception& error) {
     // fmt::print throws where standard output cannot be written.

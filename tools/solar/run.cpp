@@ -99,10 +99,8 @@ void add_run(CLI::App& app, Run& run) {
   command->add_option("-o,--out", options->out,
                       "file for the outputs (default: print their first elements)");
   add_list(*command, "--bind", options->bindings, "set a free dim: D=N");
-  command
-      ->add_option("--executor", options->executor,
-                   "jit (default: compiles what is worth it), compiled (everything) or interpreter")
-      ->check(CLI::IsMember({"jit", "compiled", "interpreter"}));
+  add_choice(*command, "--executor", options->executor, {"jit", "compiled", "interpreter"},
+             "jit (default: compiles what is worth it), compiled (everything) or interpreter");
   add_memory_limit(*command, options->memory_gib);
   command->footer("example: solar run softmax.alir --inputs x.npz -o y.npz");
   command->callback([&run, options] { run = [options] { return run_file(*options); }; });

@@ -62,12 +62,12 @@ void add_score(CLI::App& app, Run& run) {
   command->add_option("--measured", options->measured, "the measured time: 1.3ms")->required();
   command->add_option("--baseline", options->baseline, "the time that scores 0.5");
   command->add_option("--arch", options->arch, "the architecture it was measured on")->required();
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "exit with 1 for a `suspicious` time (default; impossible too), for an "
-                   "`impossible` one, or `never`")
-      ->check(CLI::IsMember({"suspicious", "impossible", "never"}));
+  add_choice(*command, "--fail-on", options->fail_on, {"suspicious", "impossible", "never"},
+             "exit with 1 for a `suspicious` time (default; impossible too), for an `impossible` "
+             "one, or `never`");
   add_rate_options(*command, options->source);
+  command->add_flag("--no-algebra", options->source.no_algebra,
+                    "do not look for cheaper programs with the same meaning");
   command->footer(
       "example: solar score examples/resnet18.py --measured 2ms --baseline 3ms --arch h100-sxm");
   command->callback([&run, options] { run = [options] { return score(*options); }; });

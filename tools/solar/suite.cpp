@@ -33,6 +33,9 @@ int suite(Suite& options, const CLI::Option& memory_limit) {
   suite.analyze = options.source.analyze;
   suite.version = SOLAR_VERSION;
   if (memory_limit.count() > 0) suite.memory_gib = options.source.memory_gib;
+  suite.resumed = [](int64_t done, int64_t problems) {
+    say_error(report::resumed_text(done, problems));
+  };
   suite.progress = [](const report::SuiteResult& result, const report::SuiteProgress& progress) {
     say_error(report::progress_text(result, progress));
   };
@@ -65,18 +68,16 @@ void add_suite(CLI::App& app, Run& run) {
            "architectures: names or files, comma-separated");
   command->add_option("--out", suite_options.run, "folder of the results (default: solar-suite)");
   command->add_flag("--resume", suite_options.resume, "go on with the run in that folder");
-  command
-      ->add_option("--jobs", suite_options.jobs, "problems at a time (default: one per processor)")
-      ->check(CLI::Range(1, 1024));
+  add_count(*command, "--jobs", suite_options.jobs, 1, 1024,
+            "problems at a time (default: one per processor)");
   command
       ->add_option("--problem-timeout", suite_options.problem_seconds,
                    "seconds that one problem may take in all (default 1800)")
+      ->type_name("SECONDS")
       ->check(positive_up_to(1e7, "seconds"));
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "exit with 1 for an `error` of any problem (default; failed, crashed and limit "
-                   "too), for one `unvalidated`, or `never`")
-      ->check(CLI::IsMember({"error", "unvalidated", "never"}));
+  add_choice(*command, "--fail-on", options->fail_on, {"error", "unvalidated", "never"},
+             "exit with 1 for an `error` of any problem (default; failed, crashed and limit too), "
+             "for one `unvalidated`, or `never`");
   command->add_flag("--no-validate", options->source.no_validate,
                     "do not run the originals for comparison");
   add_limit_options(*command, options->source);

@@ -12,7 +12,7 @@ from solar.sources import load
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m solar.frontends.torch", description=__doc__)
-    parser.add_argument("source", help="FILE.py or FILE.py:name")
+    parser.add_argument("source", help="FILE.py, FILE.py:NAME, FILE.pt2 or hf:MODEL")
     parser.add_argument(
         "-D", dest="overrides", action="append", default=[], metavar="NAME=N", help="override a constant"
     )
