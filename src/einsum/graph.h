@@ -18,6 +18,7 @@
 
 namespace solar::einsum {
 
+struct NestForm;  // nest_form.h
 enum class NodeId : int32_t {};
 enum class OperatorId : int32_t {};
 constexpr size_t index(NodeId id) { return static_cast<size_t>(id); }
@@ -60,6 +61,7 @@ struct Node {
   std::optional<std::string> formula = {};         // of `macs` in the program's dims
   std::optional<ir::TensorId> sparse_weight = {};  // half of its elements are taken as zero
   bool exact = true;                               // macs_useful
+  std::shared_ptr<const NestForm> form = nullptr;  // if asked for and there is one
 };
 
 /// What an operator reads from, or writes for, the rest of the program.

@@ -10,6 +10,7 @@
 #include "einsum/carried_reads.h"
 #include "einsum/demand.h"
 #include "einsum/edges.h"
+#include "einsum/nest_form.h"
 #include "einsum/node_count.h"
 #include "einsum/prepare.h"
 #include "einsum/special_values.h"
@@ -38,6 +39,7 @@ class Lifter {
         index_(*program, options.paths),
         recorded_path_(options.recorded_path),
         storage_(options.storage),
+        forms_(options.forms),
         sparse_weights_(options.sparse_weights) {}
 
   /// After a run.
@@ -151,6 +153,7 @@ class Lifter {
                                    program_.tensor(output).name, placed.statement->span));
         node.emplace();
       }
+      if (forms_) add_form(i, *node);
       if (node->sparse_weight) sparse_.insert(*node->sparse_weight);
       node->id = NodeId{static_cast<int32_t>(graph_.nodes.size())};
       node->op = OperatorId{final_[at]};
@@ -162,6 +165,12 @@ class Lifter {
       }
       graph_.nodes.push_back(std::move(*node));
     }
+  }
+
+  void add_form(size_t statement, Node& node) const {
+    auto form =
+        nest_form(prepared_.statements[statement], demand_.useful_domain[statement], index_);
+    if (form) node.form = std::make_shared<const NestForm>(std::move(*form));
   }
 
   std::optional<ByteRange> bytes(ir::TensorId id, const Touched& touched) {
@@ -476,6 +485,7 @@ class Lifter {
   bool as_constructed_ = false;
   bool recorded_path_ = false;
   StoragePolicy storage_;
+  bool forms_ = false;
   bool sparse_weights_ = false;
   std::set<ir::TensorId> sparse_ = {};  // weights of which half is zero
   bool has_hole_ = false;

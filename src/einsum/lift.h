@@ -37,6 +37,8 @@ struct LiftOptions {
   /// What a surely zero factor multiplies inside a larger value counts as not needed. Otherwise
   /// such counts are in Graph::least.
   bool zero_factors = false;
+  /// Give nodes their nests as sums of loops (Node::form).
+  bool forms = false;
   /// How tensors are kept in memory.
   StoragePolicy storage = {};
   /// Of weights that contractions multiply, two of four elements are zero (2:4 sparsity): they are

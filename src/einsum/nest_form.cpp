@@ -152,8 +152,8 @@ class Former {
       const size_t at = static_cast<size_t>(known - form_.reads.begin());
       const Region points =
           use.when.empty() ? domain_ : intersect(domain_, solve(reader_.nest(), use.when));
-      Region elements = image(reader_.nest(), points, use.access.subscripts,
-                              index_.shape(use.access.base));
+      Region elements =
+          image(reader_.nest(), points, use.access.subscripts, index_.shape(use.access.base));
       if (known == form_.reads.end()) {
         form_.reads.push_back({use.access.base, use.access.subscripts});
         touched.push_back(std::move(elements));
@@ -224,8 +224,8 @@ class Former {
     form_.is_sum = summed != 0;
     const std::vector<Contraction> products = contractions_of(reader_);
     if (products.size() != 1 || products[0].factors.size() != 2 || form_.reads.size() != 2) return;
-    const bool plain = products[0].factors[0].reads.size() == 1 &&
-                       products[0].factors[1].reads.size() == 1;
+    const bool plain =
+        products[0].factors[0].reads.size() == 1 && products[0].factors[1].reads.size() == 1;
     // A loop of one factor alone is summed before the product: then there are fewer.
     form_.is_product = plain && useful_macs(products[0], reader_, domain_) == form_.points;
   }

@@ -25,12 +25,12 @@ struct FormAccess {
 
 struct NestForm {
   std::vector<FormLoop> loops = {};
-  std::vector<FormAccess> reads = {};   // different ones
-  FormAccess write = {};                // before views of it
-  std::vector<Linear> guards = {};      // >= 0 at every useful point
-  bool is_product = false;              // sums products of the two reads, over at least one loop
-  bool is_sum = false;                  // sums over at least one loop
-  int64_t points = 0;                   // of the useful domain, over all loops
+  std::vector<FormAccess> reads = {};  // different ones
+  FormAccess write = {};               // before views of it
+  std::vector<Linear> guards = {};     // >= 0 at every useful point
+  bool is_product = false;             // sums products of the two reads, over at least one loop
+  bool is_sum = false;                 // sums over at least one loop
+  int64_t points = 0;                  // of the useful domain, over all loops
 };
 
 /// Of a kernel. nullopt: some subscript is no sum of loops (data decides, a division that the loops
