@@ -86,7 +86,7 @@ program steps(input x: f32[B, D], param w: f32[D, D]) -> (y) {
     next n
   }
 })",
-                    "n"),
+                    "y.n"),
             "b:2 i:3 k:3 t^4; [b,i,t]24 = [b,k,t]24 [k,i]9; ; product sum 72");
 }
 
