@@ -15,6 +15,12 @@ void add(std::vector<Pieces>& pieces, int64_t length, int64_t count) {
   pieces.push_back({.length = length, .count = count});
 }
 
+int64_t total_count(const std::vector<Pieces>& pieces) {
+  int64_t count = 0;
+  for (const Pieces& piece : pieces) count += piece.count;
+  return count;
+}
+
 }  // namespace
 
 Sweep::Sweep(const Einsum& einsum, const std::vector<Step>& loops) : einsum_(&einsum), loops_(loops) {}
@@ -130,6 +136,27 @@ int64_t total_overlap(const Rank& rank, const Sweep& sweep, size_t loop) {
     while (i < at.size() && ++at[i] == choices[i].size()) at[i++] = 0;
     if (i == at.size()) return sum;
   }
+}
+
+__int128 total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
+                        size_t from) {
+  __int128 boxes = 1;
+  for (const Rank& rank : ranks) boxes *= total_image(rank, sweep);
+  for (int32_t dim : others) boxes *= total_count(sweep.leaves(dim));
+  for (size_t j = from; j < sweep.loops(); ++j) {
+    __int128 shared = 1;
+    for (int32_t dim : others) {
+      int64_t count = 0;
+      if (dim == sweep.dim_of(j))
+        for (const Succession& step : sweep.at_step(dim, j)) count += step.count;
+      else
+        count = total_count(sweep.pieces(dim, j));
+      shared *= count;
+    }
+    for (size_t r = 0; r < ranks.size() && shared != 0; ++r) shared *= total_overlap(ranks[r], sweep, j);
+    boxes -= shared;
+  }
+  return boxes;
 }
 
 }  // namespace solar::bound

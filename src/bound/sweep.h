@@ -58,4 +58,10 @@ int64_t total_image(const Rank& rank, const Sweep& sweep);
 /// Sum over the steps of one loop of what the box before and the box after share in one rank.
 int64_t total_overlap(const Rank& rank, const Sweep& sweep, size_t loop);
 
+/// Elements that enter a buffer below the loops: what all boxes touch, less what each shares with the
+/// one before where the step from that one is of loop `from` or further inwards. `others` are the dims
+/// that loops may split and no rank has. Must fit: the box has at most 2^63 points.
+__int128 total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
+                        size_t from);
+
 }  // namespace solar::bound

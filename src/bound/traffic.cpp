@@ -13,16 +13,9 @@ constexpr Wide kTooMuch = Wide{1} << 120;
 
 int64_t narrow(Wide value) { return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value); }
 
-int64_t total_count(const std::vector<Pieces>& pieces) {
-  int64_t count = 0;
-  for (const Pieces& piece : pieces) count += piece.count;
-  return count;
-}
-
 TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks, const std::vector<Step>& loops) {
   const Sweep sweep(einsum, loops);
   TensorTraffic result{.held = 1, .entered = 0};
-  Wide boxes = 1;
   std::vector<bool> relevant(einsum.dims.size(), false);
   for (const Rank& rank : ranks) {
     std::vector<int64_t> lengths;
@@ -31,7 +24,6 @@ TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks,
       lengths.push_back(sweep.longest(dim));
     }
     result.held = saturating_mul(result.held, image(rank, lengths));
-    boxes *= total_image(rank, sweep);
   }
   std::vector<int32_t> others;  // dims that the tensor does not have and a loop splits
   for (size_t j = 0; j < sweep.loops(); ++j) {
@@ -39,21 +31,7 @@ TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks,
     if (!relevant[static_cast<size_t>(dim)] && std::find(others.begin(), others.end(), dim) == others.end())
       others.push_back(dim);
   }
-  for (int32_t dim : others) boxes *= total_count(sweep.leaves(dim));
-  for (size_t j = 0; j < sweep.loops(); ++j) {
-    Wide shared = 1;
-    for (int32_t dim : others) {
-      int64_t count = 0;
-      if (dim == sweep.dim_of(j))
-        for (const Succession& step : sweep.at_step(dim, j)) count += step.count;
-      else
-        count = total_count(sweep.pieces(dim, j));
-      shared *= count;
-    }
-    for (size_t r = 0; r < ranks.size() && shared != 0; ++r) shared *= total_overlap(ranks[r], sweep, j);
-    boxes -= shared;
-  }
-  result.entered = narrow(boxes);
+  result.entered = narrow(total_entering(ranks, others, sweep, 0));
   return result;
 }
 
