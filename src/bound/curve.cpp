@@ -33,12 +33,15 @@ std::vector<std::vector<Step>> gaps_of(const Einsum& einsum, size_t tensors, con
   return gaps;
 }
 
-Mapping mapping_of(const Order& order, const std::vector<std::vector<Step>>& gaps) {
+Mapping mapping_of(const Order& order, const std::vector<std::vector<Step>>& gaps,
+                   const std::vector<const Option*>& chosen) {
   Mapping mapping;
   for (size_t i = 0; i < gaps.size(); ++i) {
     mapping.steps.insert(mapping.steps.end(), gaps[i].begin(), gaps[i].end());
-    if (i < order.tensors.size())
-      mapping.steps.push_back({.kind = Step::Kind::Store, .index = order.tensors[i]});
+    if (i == order.tensors.size()) break;
+    Step store{.kind = Step::Kind::Store, .index = order.tensors[i]};
+    for (const Option* option : chosen) store.whole |= option->whole[i];
+    mapping.steps.push_back(store);
   }
   return mapping;
 }
@@ -132,12 +135,13 @@ class OrderSearch {
       return;
     }
     auto gaps = gaps_of(einsum_, count_, chosen);
-    permute(0, gaps, skyline);
+    permute(0, gaps, chosen, skyline);
   }
 
-  void permute(size_t gap, std::vector<std::vector<Step>>& gaps, Skyline<Mapping>& skyline) {
+  void permute(size_t gap, std::vector<std::vector<Step>>& gaps, const std::vector<const Option*>& chosen,
+               Skyline<Mapping>& skyline) {
     if (gap == gaps.size()) {
-      Mapping mapping = mapping_of(order_, gaps);
+      Mapping mapping = mapping_of(order_, gaps, chosen);
       const Cost cost = model_.cost(mapping);
       if (!skyline.beats(cost.capacity, cost.traffic)) skyline.add(cost.capacity, cost.traffic, std::move(mapping));
       return;
@@ -147,7 +151,7 @@ class OrderSearch {
     });
     const auto by_dim = [](const Step& a, const Step& b) { return a.index < b.index; };
     std::sort(free, gaps[gap].end(), by_dim);
-    do permute(gap + 1, gaps, skyline);
+    do permute(gap + 1, gaps, chosen, skyline);
     while (std::next_permutation(free, gaps[gap].end(), by_dim));
   }
 
@@ -237,7 +241,7 @@ Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
     const OrderSearch& found = searches[entry.what.order];
     std::vector<const Option*> chosen;
     for (size_t g = 0; g < entry.what.options.size(); ++g) chosen.push_back(&found.groups()[g][entry.what.options[g]]);
-    Mapping mapping = mapping_of(found.order(), gaps_of(einsum, einsum.tensors.size(), chosen));
+    Mapping mapping = mapping_of(found.order(), gaps_of(einsum, einsum.tensors.size(), chosen), chosen);
     const Cost cost = model.cost(mapping);
     exact.add(cost.capacity, cost.traffic, std::move(mapping));
   }

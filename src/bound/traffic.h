@@ -39,6 +39,8 @@ class CostModel {
   /// Distinct elements of a tensor that an execution moves.
   int64_t distinct(size_t tensor) const { return distinct_[tensor]; }
   const std::vector<Rank>& ranks(size_t tensor) const { return ranks_[tensor]; }
+  /// The same where a buffer holds the whole range of these axes, bit by bit.
+  std::vector<Rank> ranks(size_t tensor, uint32_t whole) const;
   /// Bytes of the buffer of a tensor, and bytes moved, where loops leave a box of `held` elements and let
   /// `entered` in.
   int64_t capacity_of(size_t tensor, int64_t held) const;
