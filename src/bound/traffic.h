@@ -38,6 +38,8 @@ class CostModel {
   Cost cost(const Mapping& mapping) const;
   /// Distinct elements of a tensor that an execution moves.
   int64_t distinct(size_t tensor) const { return distinct_[tensor]; }
+  /// Elements of the whole box that no useful point touches: an execution leaves them outside.
+  int64_t untouched(size_t tensor) const { return untouched_[tensor]; }
   const std::vector<Rank>& ranks(size_t tensor) const { return ranks_[tensor]; }
   /// The same where a buffer holds the whole range of these axes, bit by bit.
   std::vector<Rank> ranks(size_t tensor, uint32_t whole) const;
@@ -52,7 +54,7 @@ class CostModel {
   const Einsum* einsum_;
   std::vector<std::vector<Rank>> ranks_ = {};
   std::vector<int64_t> distinct_ = {};
-  std::vector<int64_t> untouched_ = {};  // elements of the box that no useful point touches
+  std::vector<int64_t> untouched_ = {};
 };
 
 /// The cost of one mapping.
