@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/checked.h"
+#include "bound/few.h"
 
 namespace solar::bound {
 namespace {
@@ -54,10 +55,10 @@ int64_t smallest_value(const std::vector<int64_t>& axis, std::span<const int64_t
 
 // None where the values have holes.
 std::optional<Run> as_run(const std::vector<int64_t>& axis, std::span<const int64_t> lengths) {
-  std::vector<std::pair<int64_t, int64_t>> terms;  // coefficient, length
+  Few<std::pair<int64_t, int64_t>> terms;  // coefficient, length
   Run run{.smallest = smallest_value(axis, lengths)};
   for (size_t i = 0; i < axis.size(); ++i)
-    if (lengths[i] > 1) terms.emplace_back(magnitude(axis[i]), lengths[i]);
+    if (lengths[i] > 1) terms.push_back({magnitude(axis[i]), lengths[i]});
   if (terms.empty()) return run;
   std::sort(terms.begin(), terms.end());
   run.step = terms[0].first;

@@ -65,11 +65,12 @@ Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
     return curve_of(exact);
   }
   std::vector<OrderSearch> searches;
-  Skyline<Choice> skyline;
+  Skyline<uint32_t> skyline;
+  std::vector<Choice> choices;
   const auto search = [&](const SplitRules& rules) {
     for (const Order& order : problem.orders) {
       searches.push_back(search_of(problem, order, rules));
-      searches.back().run(static_cast<uint32_t>(searches.size() - 1), skyline);
+      searches.back().run(static_cast<uint32_t>(searches.size() - 1), choices, skyline);
     }
   };
   SplitRules rules;
@@ -80,7 +81,7 @@ Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
   if (windows && count_ways(problem, wide) <= effort.ways) search(wide);
   // What ragged tiles and overlaps save beyond the product is found out now.
   for (const auto& entry : skyline.entries()) {
-    Mapping mapping = searches[entry.what.search].mapping(entry.what);
+    Mapping mapping = searches[choices[entry.what].search].mapping(choices[entry.what]);
     const Cost cost = model.cost(mapping);
     exact.add(cost.capacity, cost.traffic, std::move(mapping));
   }

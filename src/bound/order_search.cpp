@@ -54,16 +54,18 @@ OrderSearch::OrderSearch(const Einsum& einsum, const CostModel& model, const Ord
   least_held_.assign(groups_.size() + 1, std::vector<int64_t>(count, 1));
   least_kept_ = least_held_;
   branches_.resize(groups_.size());
+  factors_.resize(groups_.size());
   for (size_t g = groups_.size(); g-- > 0;) {
     const auto weight = [](const Option& option) {
       return std::accumulate(option.held.begin(), option.held.end(), int64_t{0}, saturating_add);
     };
     std::stable_sort(groups_[g].begin(), groups_[g].end(),
                      [&](const Option& a, const Option& b) { return weight(a) < weight(b); });
-    const Branch& whole = branches_[g][grow(g, 0, static_cast<uint32_t>(groups_[g].size()))];
+    factors_[g].resize(4 * count * groups_[g].size());
+    const uint32_t whole = grow(g, 0, static_cast<uint32_t>(groups_[g].size()));
     for (size_t i = 0; i < count; ++i) {
-      least_held_[g][i] = saturating_mul(least_held_[g + 1][i], whole.held[i]);
-      least_kept_[g][i] = saturating_mul(least_kept_[g + 1][i], whole.kept[i]);
+      least_held_[g][i] = saturating_mul(least_held_[g + 1][i], held_of(g, whole)[i]);
+      least_kept_[g][i] = saturating_mul(least_kept_[g + 1][i], kept_of(g, whole)[i]);
     }
   }
   choice_.options.resize(groups_.size());
@@ -75,44 +77,43 @@ OrderSearch::OrderSearch(const Einsum& einsum, const CostModel& model, const Ord
 
 uint32_t OrderSearch::grow(size_t group, uint32_t from, uint32_t to) {
   Branch branch{.from = from, .to = to};
-  if (to - from == 1) {
-    const Option& option = groups_[group][from];
-    branch.all_keep = option.keeps();
-    branch.held = option.held;
-    branch.kept = option.kept;
-  } else {
+  const bool single = to - from == 1;
+  if (!single) {
     branch.left = grow(group, from, from + (to - from) / 2);
     branch.right = grow(group, from + (to - from) / 2, to);
-    const Branch& left = branches_[group][branch.left];
-    const Branch& right = branches_[group][branch.right];
-    branch.all_keep = left.all_keep && right.all_keep;
-    branch.held = left.held;
-    branch.kept = left.kept;
-    for (size_t i = 0; i < branch.held.size(); ++i) {
-      branch.held[i] = std::min(branch.held[i], right.held[i]);
-      branch.kept[i] = std::min(branch.kept[i], right.kept[i]);
-    }
+    branch.all_keep = branches_[group][branch.left].all_keep && branches_[group][branch.right].all_keep;
+  } else {
+    branch.all_keep = groups_[group][from].keeps();
   }
-  branches_[group].push_back(std::move(branch));
-  return static_cast<uint32_t>(branches_[group].size() - 1);
+  const size_t at = branches_[group].size();
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const Option& option = groups_[group][from];
+    held_of(group, at)[i] = single ? option.held[i] : std::min(held_of(group, branch.left)[i], held_of(group, branch.right)[i]);
+    kept_of(group, at)[i] = single ? option.kept[i] : std::min(kept_of(group, branch.left)[i], kept_of(group, branch.right)[i]);
+  }
+  branches_[group].push_back(branch);
+  return static_cast<uint32_t>(at);
 }
 
-void OrderSearch::run(uint32_t index, Skyline<Choice>& skyline) {
+void OrderSearch::run(uint32_t index, std::vector<Choice>& choices, Skyline<uint32_t>& skyline) {
   choice_.search = index;
+  choices_ = &choices;
   if (groups_.empty()) return finish(skyline);
   visit(0, static_cast<uint32_t>(branches_[0].size() - 1), skyline);
 }
 
-void OrderSearch::visit(size_t group, uint32_t at, Skyline<Choice>& skyline) {
+void OrderSearch::visit(size_t group, uint32_t at, Skyline<uint32_t>& skyline) {
   const Branch& branch = branches_[group][at];
   const State& state = states_[group];
   if (state.keeping != nullptr && branch.all_keep) return;  // only one group can stand innermost
+  const int64_t* least_held = held_of(group, at);
+  const int64_t* least_kept = kept_of(group, at);
   int64_t capacity = 0, traffic = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
     int64_t entered = state.entered[i];
     if (state.keeping != nullptr) entered = kept(entered, *state.keeping, i);
-    const int64_t held = saturating_mul(state.held[i], branch.held[i]);
-    entered = saturating_mul(entered, branch.kept[i]);
+    const int64_t held = saturating_mul(state.held[i], least_held[i]);
+    entered = saturating_mul(entered, least_kept[i]);
     capacity = saturating_add(capacity, weights_[i].capacity(saturating_mul(held, least_held_[group + 1][i])));
     traffic = saturating_add(traffic, weights_[i].traffic(saturating_mul(entered, least_kept_[group + 1][i])));
   }
@@ -122,7 +123,7 @@ void OrderSearch::visit(size_t group, uint32_t at, Skyline<Choice>& skyline) {
   visit(group, branch.right, skyline);
 }
 
-void OrderSearch::take(size_t group, uint32_t at, Skyline<Choice>& skyline) {
+void OrderSearch::take(size_t group, uint32_t at, Skyline<uint32_t>& skyline) {
   const Option& option = groups_[group][at];
   const State& state = states_[group];
   State& next = states_[group + 1];
@@ -137,7 +138,7 @@ void OrderSearch::take(size_t group, uint32_t at, Skyline<Choice>& skyline) {
   visit(group + 1, static_cast<uint32_t>(branches_[group + 1].size() - 1), skyline);
 }
 
-void OrderSearch::finish(Skyline<Choice>& skyline) {
+void OrderSearch::finish(Skyline<uint32_t>& skyline) {
   const State& state = states_.back();
   int64_t capacity = 0, traffic = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -146,7 +147,9 @@ void OrderSearch::finish(Skyline<Choice>& skyline) {
     capacity = saturating_add(capacity, weights_[i].capacity(state.held[i]));
     traffic = saturating_add(traffic, weights_[i].traffic(entered));
   }
-  if (!skyline.beats(capacity, traffic)) skyline.add(capacity, traffic, choice_);
+  if (skyline.beats(capacity, traffic)) return;
+  skyline.add(capacity, traffic, static_cast<uint32_t>(choices_->size()));
+  choices_->push_back(choice_);
 }
 
 void OrderSearch::run_thoroughly(Skyline<Mapping>& skyline) const {

@@ -1,6 +1,7 @@
 #include "bound/splits.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.h"
 #include "bound/chains.h"
@@ -118,6 +119,7 @@ class Factors {
 
   int64_t entering(size_t i, const Sweep& sweep, size_t from) const {
     std::vector<int32_t> lacking;
+    lacking.reserve(group_.size());
     for (int32_t dim : group_)
       if (!has(i, dim)) lacking.push_back(dim);
     return static_cast<int64_t>(total_entering(ranks_[i], lacking, sweep, from));
@@ -206,11 +208,18 @@ std::vector<Option> options(const Einsum& einsum, const CostModel& model, const 
     }
   }
   if (group.size() == 1 || rules.thorough) return all;  // of one dim: already none beats another
+  // After this order an option can be beaten only by earlier ones, ties apart.
+  const auto weight = [](const Option& option) {
+    return std::pair(std::accumulate(option.held.begin(), option.held.end(), int64_t{0}, saturating_add),
+                     std::accumulate(option.kept.begin(), option.kept.end(), int64_t{0}, saturating_add));
+  };
+  std::vector<std::pair<std::pair<int64_t, int64_t>, size_t>> by_weight;
+  for (size_t i = 0; i < all.size(); ++i) by_weight.emplace_back(weight(all[i]), i);
+  std::sort(by_weight.begin(), by_weight.end());
   std::vector<Option> best;
-  for (Option& option : all) {
-    if (std::any_of(best.begin(), best.end(), [&](const Option& other) { return beats(other, option); })) continue;
-    std::erase_if(best, [&](const Option& other) { return beats(option, other); });
-    best.push_back(std::move(option));
+  for (const auto& [key, i] : by_weight) {
+    if (std::any_of(best.begin(), best.end(), [&](const Option& other) { return beats(other, all[i]); })) continue;
+    best.push_back(std::move(all[i]));
   }
   return best;
 }
