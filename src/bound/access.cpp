@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "base/checked.h"
+#include "bound/few.h"
 
 namespace solar::bound {
 namespace {
@@ -55,10 +55,10 @@ int64_t smallest_value(const std::vector<int64_t>& axis, std::span<const int64_t
 
 // None where the values have holes.
 std::optional<Run> as_run(const std::vector<int64_t>& axis, std::span<const int64_t> lengths) {
-  std::vector<std::pair<int64_t, int64_t>> terms;  // coefficient, length
+  Few<std::pair<int64_t, int64_t>> terms;  // coefficient, length
   Run run{.smallest = smallest_value(axis, lengths)};
   for (size_t i = 0; i < axis.size(); ++i)
-    if (lengths[i] > 1) terms.emplace_back(magnitude(axis[i]), lengths[i]);
+    if (lengths[i] > 1) terms.push_back({magnitude(axis[i]), lengths[i]});
   if (terms.empty()) return run;
   std::sort(terms.begin(), terms.end());
   run.step = terms[0].first;
@@ -68,6 +68,15 @@ std::optional<Run> as_run(const std::vector<int64_t>& axis, std::span<const int6
     if (!more) return std::nullopt;
     run.count = saturating_add(run.count, *more);
   }
+  return run;
+}
+
+// All between the ends.
+Run range_of(const Rank& rank, std::span<const int64_t> lengths) {
+  const auto& axis = rank.axes[0];
+  Run run{.smallest = smallest_value(axis, lengths), .step = rank.range_step};
+  for (size_t i = 0; i < axis.size(); ++i)
+    run.count = saturating_add(run.count, saturating_mul(magnitude(axis[i]) / run.step, lengths[i] - 1));
   return run;
 }
 
@@ -185,6 +194,7 @@ std::vector<Rank> ranks_of(const Tensor& tensor) {
           if (rank.dims[i] == term.dim) row[i] = term.coefficient;
       rank.axes.push_back(std::move(row));
     }
+    if (members[g].size() == 1) rank.axis = static_cast<int32_t>(members[g][0]);
     if (tells_dims_apart(rank)) {
       for (int32_t dim : rank.dims) ranks.push_back({.dims = {dim}, .axes = {{1}}});
     } else {
@@ -194,8 +204,23 @@ std::vector<Rank> ranks_of(const Tensor& tensor) {
   return ranks;
 }
 
+std::optional<Rank> whole_range(const Rank& rank, const Einsum& einsum) {
+  if (!rank.is_window() || rank.axes.size() != 1) return std::nullopt;
+  std::vector<int64_t> extents;
+  for (int32_t dim : rank.dims) extents.push_back(einsum.dims[static_cast<size_t>(dim)].extent);
+  const auto all = as_run(rank.axes[0], extents);
+  if (!all) return std::nullopt;
+  const auto& axis = rank.axes[0];
+  const bool holes = std::any_of(axis.begin(), axis.end(), [&](int64_t c) { return magnitude(c) > all->step; });
+  if (!holes) return std::nullopt;
+  Rank result = rank;
+  result.range_step = all->step;
+  return result;
+}
+
 int64_t image(const Rank& rank, std::span<const int64_t> lengths) {
   if (rank.dims.size() == 1) return lengths[0];
+  if (rank.range_step > 0) return range_of(rank, lengths).count;
   if (rank.axes.size() == 1) return axis_image(rank.axes[0], lengths);
   if (const auto all = elements(rank, lengths, {})) return static_cast<int64_t>(all->size());
   int64_t result = 1;
@@ -221,8 +246,9 @@ int64_t overlap(const Rank& rank, std::span<const int64_t> first, std::span<cons
   int64_t moved = 0;
   for (size_t i = 0; i < axis.size(); ++i)
     moved = saturating_add(moved, saturating_mul(axis[i], shift[i]));
-  const auto before = as_run(axis, first);
-  auto after = as_run(axis, second);
+  const bool range = rank.range_step > 0;
+  const auto before = range ? range_of(rank, first) : as_run(axis, first);
+  auto after = range ? range_of(rank, second) : as_run(axis, second);
   if (before && after) {
     after->smallest = saturating_add(after->smallest, moved);
     const int64_t both = shared(*before, *after);

@@ -3,6 +3,7 @@
 // of axes that share no dim with the others.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,11 +14,17 @@ namespace solar::bound {
 struct Rank {
   std::vector<int32_t> dims = {};
   std::vector<std::vector<int64_t>> axes = {};  // the coefficient of each of `dims`
+  int32_t axis = -1;         // where it is one axis alone
+  int64_t range_step = 0;    // where > 0: every so many-th value between the smallest and the largest counts
   bool is_window() const { return dims.size() > 1; }
 };
 
 /// The ranks of a tensor. Axes that together tell their dims apart become one rank a dim.
 std::vector<Rank> ranks_of(const Tensor& tensor);
+
+/// A window of which a buffer holds the whole range between the ends of a box, be it that the box leaves
+/// holes there; none where no box leaves holes, or the whole box does.
+std::optional<Rank> whole_range(const Rank& rank, const Einsum& einsum);
 
 /// Distinct elements that a box of these side lengths touches. Exact, but for windows with holes over
 /// more than 2^20 values and for groups of axes over more than 2^16 points, where it is an upper bound.

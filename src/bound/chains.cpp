@@ -12,7 +12,7 @@ struct Place {
   bool free = false;
 };
 
-std::vector<Place> places(const Presence& where, const Order& order, bool everywhere) {
+std::vector<Place> places(const Presence& where, const Order& order, bool everywhere, bool mind_windows) {
   const auto count = static_cast<int32_t>(where.has.size());
   std::vector<Place> all;
   const auto add = [&](int32_t gap) {
@@ -27,7 +27,7 @@ std::vector<Place> places(const Presence& where, const Order& order, bool everyw
     }
     if (!where.has[at]) continue;
     const bool starts = i == 0 || !where.has[at - 1];
-    const bool below_window = i > 0 && where.window[at - 1];
+    const bool below_window = mind_windows && i > 0 && where.window[at - 1];
     // A run that starts too early starts at the first gap that may have loops.
     if (starts || below_window || i == order.first_gap) {
       if (i >= order.first_gap) add(i);
@@ -36,7 +36,7 @@ std::vector<Place> places(const Presence& where, const Order& order, bool everyw
   if (all.empty()) return all;
   const auto last = static_cast<size_t>(all.back().gap);
   bool free = true;
-  for (size_t i = last; i < where.has.size(); ++i) free = free && where.has[i] && !where.window[i];
+  for (size_t i = last; i < where.has.size(); ++i) free = free && where.has[i] && !(mind_windows && where.window[i]);
   all.back().free = free;
   return all;
 }
@@ -132,17 +132,17 @@ class Builder {
 
 }  // namespace
 
-bool Presence::in_window() const { return std::find(window.begin(), window.end(), true) != window.end(); }
-
 Presence presence(const CostModel& model, const Order& order, int32_t dim) {
   Presence where;
   for (int32_t t : order.tensors) {
     bool has = false, window = false;
-    for (const Rank& rank : model.ranks(static_cast<size_t>(t))) {
+    const std::vector<Rank>& ranks = model.ranks(static_cast<size_t>(t));
+    for (const Rank& rank : ranks) {
       if (std::find(rank.dims.begin(), rank.dims.end(), dim) == rank.dims.end()) continue;
       has = true;
-      window = window || rank.is_window();
+      where.in_window = where.in_window || rank.is_window();
     }
+    for (const Rank& rank : ranks) window = window || rank.is_window();
     where.has.push_back(has);
     where.window.push_back(window);
   }
@@ -153,11 +153,13 @@ std::vector<std::vector<GapLoop>> chains(const Einsum& einsum, const Order& orde
                                          const Presence& where, const SplitRules& rules) {
   const Dim& what = einsum.dims[static_cast<size_t>(dim)];
   if (what.ordered) return {{{.gap = order.first_gap, .dim = dim, .tile = 1}}};
-  const bool in_window = where.in_window();
-  const bool narrow = in_window && rules.windows == SplitRules::Windows::Narrow && !rules.thorough;
-  const auto at = places(where, order, in_window && !narrow);
+  const bool windows = std::find(where.window.begin(), where.window.end(), true) != where.window.end();
+  const bool narrow = windows && rules.windows == SplitRules::Windows::Narrow && !rules.thorough;
+  const bool everywhere = rules.thorough ? windows : where.in_window && !narrow;
+  // Narrowly, a window is held back only by splits of its own dims.
+  const auto at = places(where, order, everywhere, windows && (where.in_window || !narrow));
   const auto choices = std::count_if(at.begin(), at.end(), [](const Place& place) { return !place.free; });
-  const bool all_tiles = rules.thorough && (in_window || choices > 1 || (choices == 1 && at.size() > 1));
+  const bool all_tiles = rules.thorough && (windows || choices > 1 || (choices == 1 && at.size() > 1));
   return Builder(dim, at, {.all_tiles = all_tiles, .ragged = rules.thorough, .once = narrow, .limit = rules.limit}).run(what.extent);
 }
 

@@ -10,8 +10,8 @@ namespace solar::bound {
 /// Which ranks of which tensors have the dim, by position in an order.
 struct Presence {
   std::vector<bool> has = {};
-  std::vector<bool> window = {};  // in a rank with other dims
-  bool in_window() const;
+  std::vector<bool> window = {};  // those with a window, be it of other dims
+  bool in_window = false;         // the dim itself is in one
 };
 Presence presence(const CostModel& model, const Order& order, int32_t dim);
 

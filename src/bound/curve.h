@@ -13,7 +13,7 @@ struct SearchEffort {
   /// Ways to split, over all orders, up to which none is left out; past it tiles are thinned.
   int64_t ways = 1'500'000;
   /// Ways up to which each is costed exactly, with every order of the loops in a gap and every tile.
-  int64_t thorough = 3'000;
+  int64_t thorough = 600;
 };
 
 /// The skyline of all mappings: every order of storage nodes, every choice of tiles. The mappings are of

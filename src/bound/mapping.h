@@ -12,7 +12,8 @@ namespace solar::bound {
 struct Step {
   enum class Kind : uint8_t { Loop, Store } kind = Kind::Loop;
   int32_t index = 0;
-  int64_t tile = 1;  // of a loop
+  int64_t tile = 1;    // of a loop
+  uint32_t whole = 0;  // of a store: axes, bit by bit, of which it holds all elements between the box's ends
   friend bool operator==(const Step&, const Step&) = default;
 };
 

@@ -127,6 +127,37 @@ class Machine {
     });
   }
 
+  // Touched elements that differ from one of the box only in axes of `whole`, and lie between its ends
+  // there.
+  std::set<Element> between_ends(const State& state, uint32_t whole, const Box& box) const {
+    std::set<Element> result;
+    if (whole == 0) return result;
+    const Tensor& tensor = einsum_.tensors[state.place];
+    const auto without = [&](Element element) {
+      for (size_t a = 0; a < element.size() && a < 32; ++a)
+        if ((whole >> a & 1) != 0) element[a] = 0;
+      return element;
+    };
+    std::map<Element, std::pair<Element, Element>> ends;  // smallest and largest, axis by axis
+    for_points(box, [&](const std::vector<int64_t>& point) {
+      const Element element = element_of(tensor, point);
+      auto& [low, high] = ends.try_emplace(without(element), element, element).first->second;
+      for (size_t a = 0; a < element.size(); ++a) {
+        low[a] = std::min(low[a], element[a]);
+        high[a] = std::max(high[a], element[a]);
+      }
+    });
+    for (const Element& element : state.touched) {
+      const auto found = ends.find(without(element));
+      if (found == ends.end()) continue;
+      bool inside = true;
+      for (size_t a = 0; a < element.size(); ++a)
+        inside = inside && found->second.first[a] <= element[a] && element[a] <= found->second.second[a];
+      if (inside) result.insert(element);
+    }
+    return result;
+  }
+
   // The buffer holds exactly `wanted` after this.
   void refill(State& state, const std::set<Element>& wanted) {
     const bool output = einsum_.tensors[state.place].is_output;
@@ -161,7 +192,7 @@ class Machine {
     if (step.kind == Step::Kind::Store) {
       State& state = state_[static_cast<size_t>(step.index)];
       state.stored = true;
-      std::set<Element> wanted;
+      std::set<Element> wanted = between_ends(state, step.whole, box);
       for_points(box, [&](const std::vector<int64_t>& point) {
         Element element = element_of(einsum_.tensors[state.place], point);
         if (state.touched.count(element) != 0) wanted.insert(std::move(element));

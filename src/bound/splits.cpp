@@ -1,6 +1,7 @@
 #include "bound/splits.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.h"
 #include "bound/chains.h"
@@ -16,11 +17,13 @@ bool contains(const std::vector<int32_t>& all, int32_t one) {
 // What the loops of one group mean to the tensors in their order.
 class Factors {
  public:
-  Factors(const Einsum& einsum, const CostModel& model, const Order& order, const std::vector<int32_t>& group)
-      : einsum_(einsum), group_(group) {
-    for (int32_t t : order.tensors) {
+  // `whole`: of each tensor of the order, the axes it holds as ranges.
+  Factors(const Einsum& einsum, const CostModel& model, const Order& order, const std::vector<int32_t>& group,
+          std::vector<uint32_t> whole)
+      : einsum_(einsum), group_(group), whole_(std::move(whole)) {
+    for (size_t i = 0; i < order.tensors.size(); ++i) {
       ranks_.emplace_back();
-      for (const Rank& rank : model.ranks(static_cast<size_t>(t)))
+      for (const Rank& rank : model.ranks(static_cast<size_t>(order.tensors[i]), whole_[i]))
         if (contains(group, rank.dims[0])) ranks_.back().push_back(rank);
       has_window_.push_back(std::any_of(ranks_.back().begin(), ranks_.back().end(),
                                         [](const Rank& rank) { return rank.is_window(); }));
@@ -29,7 +32,7 @@ class Factors {
 
   Option plain(std::vector<GapLoop> loops) const {
     std::stable_sort(loops.begin(), loops.end(), [](const GapLoop& a, const GapLoop& b) { return a.gap < b.gap; });
-    Option option{.loops = std::move(loops)};
+    Option option{.loops = std::move(loops), .whole = whole_};
     for (size_t i = 0; i < ranks_.size(); ++i) {
       int32_t last = -1;
       for (const GapLoop& loop : option.loops)
@@ -116,6 +119,7 @@ class Factors {
 
   int64_t entering(size_t i, const Sweep& sweep, size_t from) const {
     std::vector<int32_t> lacking;
+    lacking.reserve(group_.size());
     for (int32_t dim : group_)
       if (!has(i, dim)) lacking.push_back(dim);
     return static_cast<int64_t>(total_entering(ranks_[i], lacking, sweep, from));
@@ -124,8 +128,26 @@ class Factors {
   const Einsum& einsum_;
   const std::vector<int32_t>& group_;
   std::vector<std::vector<Rank>> ranks_ = {};
+  std::vector<uint32_t> whole_;
   std::vector<bool> has_window_ = {};
 };
+
+// The choices of axes to hold as ranges, by position in the order.
+std::vector<std::vector<uint32_t>> range_choices(const Einsum& einsum, const CostModel& model, const Order& order,
+                                                 const std::vector<int32_t>& group) {
+  std::vector<std::vector<uint32_t>> all = {std::vector<uint32_t>(order.tensors.size(), 0)};
+  for (size_t i = 0; i < order.tensors.size(); ++i) {
+    for (const Rank& rank : model.ranks(static_cast<size_t>(order.tensors[i]))) {
+      if (!contains(group, rank.dims[0]) || rank.axis < 0 || rank.axis >= 32 || !whole_range(rank, einsum)) continue;
+      const size_t count = all.size();
+      for (size_t c = 0; c < count; ++c) {
+        all.push_back(all[c]);
+        all.back()[i] |= uint32_t{1} << rank.axis;
+      }
+    }
+  }
+  return all;
+}
 
 bool nowhere_more(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), std::less_equal<>());
@@ -168,26 +190,36 @@ int64_t count_options(const Einsum& einsum, const CostModel& model, const Order&
 
 std::vector<Option> options(const Einsum& einsum, const CostModel& model, const Order& order,
                             const std::vector<int32_t>& group, const SplitRules& rules) {
-  const Factors factors(einsum, model, order, group);
   std::vector<std::vector<std::vector<GapLoop>>> choices;
   for (int32_t dim : group) choices.push_back(chains(einsum, order, dim, presence(model, order, dim), rules));
   std::vector<Option> all;
-  std::vector<size_t> at(choices.size(), 0);
-  for (bool more = true; more;) {
-    std::vector<GapLoop> loops;
-    for (size_t i = 0; i < at.size(); ++i) loops.insert(loops.end(), choices[i][at[i]].begin(), choices[i][at[i]].end());
-    all.push_back(factors.plain(std::move(loops)));
-    if (group.size() > 1) factors.add_keeping(Option(all.back()), all);
-    size_t i = 0;
-    while (i < at.size() && ++at[i] == choices[i].size()) at[i++] = 0;
-    more = i < at.size();
+  for (auto& whole : range_choices(einsum, model, order, group)) {
+    const Factors factors(einsum, model, order, group, whole);
+    std::vector<size_t> at(choices.size(), 0);
+    for (bool more = true; more;) {
+      std::vector<GapLoop> loops;
+      for (size_t i = 0; i < at.size(); ++i)
+        loops.insert(loops.end(), choices[i][at[i]].begin(), choices[i][at[i]].end());
+      all.push_back(factors.plain(std::move(loops)));
+      if (group.size() > 1) factors.add_keeping(Option(all.back()), all);
+      size_t i = 0;
+      while (i < at.size() && ++at[i] == choices[i].size()) at[i++] = 0;
+      more = i < at.size();
+    }
   }
   if (group.size() == 1 || rules.thorough) return all;  // of one dim: already none beats another
+  // After this order an option can be beaten only by earlier ones, ties apart.
+  const auto weight = [](const Option& option) {
+    return std::pair(std::accumulate(option.held.begin(), option.held.end(), int64_t{0}, saturating_add),
+                     std::accumulate(option.kept.begin(), option.kept.end(), int64_t{0}, saturating_add));
+  };
+  std::vector<std::pair<std::pair<int64_t, int64_t>, size_t>> by_weight;
+  for (size_t i = 0; i < all.size(); ++i) by_weight.emplace_back(weight(all[i]), i);
+  std::sort(by_weight.begin(), by_weight.end());
   std::vector<Option> best;
-  for (Option& option : all) {
-    if (std::any_of(best.begin(), best.end(), [&](const Option& other) { return beats(other, option); })) continue;
-    std::erase_if(best, [&](const Option& other) { return beats(option, other); });
-    best.push_back(std::move(option));
+  for (const auto& [key, i] : by_weight) {
+    if (std::any_of(best.begin(), best.end(), [&](const Option& other) { return beats(other, all[i]); })) continue;
+    best.push_back(std::move(all[i]));
   }
   return best;
 }

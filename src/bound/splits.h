@@ -38,7 +38,8 @@ struct Option {
   std::vector<GapLoop> loops = {};
   std::vector<int64_t> held = {};
   std::vector<int64_t> entered = {};
-  std::vector<int32_t> last = {};  // the last gap with a loop above that tensor; -1 for none
+  std::vector<uint32_t> whole = {};  // axes of the tensor to hold as ranges, as in Step
+  std::vector<int32_t> last = {};    // the last gap with a loop above that tensor; -1 for none
   /// Where no other group has a loop after gap `gap`, -1 for nowhere, and the group's own loops stand
   /// innermost in their gaps, windows keep what the next box shares: only `kept` enters.
   int32_t gap = -1;

@@ -1,11 +1,12 @@
 #include "bound/sweep.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace solar::bound {
 namespace {
 
-void add(std::vector<Pieces>& pieces, int64_t length, int64_t count) {
+void add(Few<Pieces>& pieces, int64_t length, int64_t count) {
   if (length == 0 || count == 0) return;
   for (Pieces& piece : pieces) {
     if (piece.length != length) continue;
@@ -15,7 +16,7 @@ void add(std::vector<Pieces>& pieces, int64_t length, int64_t count) {
   pieces.push_back({.length = length, .count = count});
 }
 
-int64_t total_count(const std::vector<Pieces>& pieces) {
+int64_t total_count(const Few<Pieces>& pieces) {
   int64_t count = 0;
   for (const Pieces& piece : pieces) count += piece.count;
   return count;
@@ -23,13 +24,14 @@ int64_t total_count(const std::vector<Pieces>& pieces) {
 
 }  // namespace
 
-Sweep::Sweep(const Einsum& einsum, const std::vector<Step>& loops) : einsum_(&einsum), loops_(loops) {}
+Sweep::Sweep(const Einsum& einsum, std::vector<Step> loops) : einsum_(&einsum), loops_(std::move(loops)) {}
 
-std::vector<Pieces> Sweep::pieces(int32_t dim, size_t loop) const {
-  std::vector<Pieces> all = {{.length = einsum_->dims[static_cast<size_t>(dim)].extent}};
+Few<Pieces> Sweep::pieces(int32_t dim, size_t loop) const {
+  Few<Pieces> all;
+  all.push_back({.length = einsum_->dims[static_cast<size_t>(dim)].extent});
   for (size_t j = 0; j < loop; ++j) {
     if (loops_[j].index != dim) continue;
-    std::vector<Pieces> split;
+    Few<Pieces> split;
     for (const Pieces& piece : all) {
       add(split, std::min(loops_[j].tile, piece.length), std::max<int64_t>(1, piece.length / loops_[j].tile) * piece.count);
       if (piece.length > loops_[j].tile) add(split, piece.length % loops_[j].tile, piece.count);
@@ -60,8 +62,8 @@ Interval Sweep::last(int32_t dim, int64_t length, size_t from) const {
   return at;
 }
 
-std::vector<Succession> Sweep::at_step(int32_t dim, size_t loop) const {
-  std::vector<Succession> all;
+Few<Succession> Sweep::at_step(int32_t dim, size_t loop) const {
+  Few<Succession> all;
   for (const Pieces& piece : pieces(dim, loop)) {
     if (dim != loops_[loop].index) {
       const Interval end = last(dim, piece.length, loop);
@@ -97,7 +99,7 @@ int64_t total_image(const Rank& rank, const Sweep& sweep) {
     for (const Pieces& piece : sweep.leaves(rank.dims[0])) sum += piece.length * piece.count;
     return sum;
   }
-  std::vector<std::vector<Pieces>> choices;
+  std::vector<Few<Pieces>> choices;
   for (int32_t dim : rank.dims) choices.push_back(sweep.leaves(dim));
   std::vector<size_t> at(choices.size(), 0);
   std::vector<int64_t> lengths(choices.size(), 1);
@@ -115,7 +117,13 @@ int64_t total_image(const Rank& rank, const Sweep& sweep) {
 }
 
 int64_t total_overlap(const Rank& rank, const Sweep& sweep, size_t loop) {
-  std::vector<std::vector<Succession>> choices;
+  if (rank.dims.size() == 1) {
+    int64_t sum = 0;
+    for (const Succession& step : sweep.at_step(rank.dims[0], loop))
+      sum += step.count * overlap(rank, {&step.before, 1}, {&step.after, 1}, {&step.shift, 1});
+    return sum;
+  }
+  std::vector<Few<Succession>> choices;
   for (int32_t dim : rank.dims) {
     choices.push_back(sweep.at_step(dim, loop));
     if (choices.back().empty()) return 0;

@@ -6,6 +6,7 @@
 
 #include "bound/access.h"
 #include "bound/einsum.h"
+#include "bound/few.h"
 #include "bound/mapping.h"
 
 namespace solar::bound {
@@ -33,17 +34,17 @@ struct Succession {
 /// The loops above one storage node, outermost first.
 class Sweep {
  public:
-  Sweep(const Einsum& einsum, const std::vector<Step>& loops);
+  Sweep(const Einsum& einsum, std::vector<Step> loops);
   size_t loops() const { return loops_.size(); }
   int32_t dim_of(size_t loop) const { return loops_[loop].index; }
   /// The intervals of a dim that the loops before `loop` leave.
-  std::vector<Pieces> pieces(int32_t dim, size_t loop) const;
+  Few<Pieces> pieces(int32_t dim, size_t loop) const;
   /// The intervals that all loops leave.
-  std::vector<Pieces> leaves(int32_t dim) const { return pieces(dim, loops_.size()); }
+  Few<Pieces> leaves(int32_t dim) const { return pieces(dim, loops_.size()); }
   /// The first, longest of them.
   int64_t longest(int32_t dim) const;
   /// What a dim's interval does when loop `loop` takes a step: the loops inside it start over.
-  std::vector<Succession> at_step(int32_t dim, size_t loop) const;
+  Few<Succession> at_step(int32_t dim, size_t loop) const;
 
  private:
   Interval first(int32_t dim, int64_t length, size_t from) const;

@@ -55,6 +55,14 @@ CostModel::CostModel(const Einsum& einsum) : einsum_(&einsum) {
   }
 }
 
+std::vector<Rank> CostModel::ranks(size_t tensor, uint32_t whole) const {
+  std::vector<Rank> result = ranks_[tensor];
+  for (Rank& rank : result)
+    if (rank.axis >= 0 && rank.axis < 32 && (whole >> rank.axis & 1) != 0)
+      rank = whole_range(rank, *einsum_).value_or(rank);
+  return result;
+}
+
 int64_t CostModel::compulsory() const {
   int64_t sum = 0;
   for (size_t i = 0; i < einsum_->tensors.size(); ++i)
@@ -85,7 +93,8 @@ Cost CostModel::cost(const Mapping& mapping) const {
     }
     const auto t = static_cast<size_t>(step.index);
     TensorTraffic& moves = result.tensors[t];
-    moves = sweep_tensor(*einsum_, ranks_[t], loops);
+    moves = step.whole == 0 ? sweep_tensor(*einsum_, ranks_[t], loops)
+                            : sweep_tensor(*einsum_, ranks(t, step.whole), loops);
     result.capacity = saturating_add(result.capacity, capacity_of(t, moves.held));
     result.traffic = saturating_add(result.traffic, traffic_of(t, moves.entered));
     moves.entered -= untouched_[t];

@@ -38,7 +38,11 @@ class CostModel {
   Cost cost(const Mapping& mapping) const;
   /// Distinct elements of a tensor that an execution moves.
   int64_t distinct(size_t tensor) const { return distinct_[tensor]; }
+  /// Elements of the whole box that no useful point touches: an execution leaves them outside.
+  int64_t untouched(size_t tensor) const { return untouched_[tensor]; }
   const std::vector<Rank>& ranks(size_t tensor) const { return ranks_[tensor]; }
+  /// The same where a buffer holds the whole range of these axes, bit by bit.
+  std::vector<Rank> ranks(size_t tensor, uint32_t whole) const;
   /// Bytes of the buffer of a tensor, and bytes moved, where loops leave a box of `held` elements and let
   /// `entered` in.
   int64_t capacity_of(size_t tensor, int64_t held) const;
@@ -50,7 +54,7 @@ class CostModel {
   const Einsum* einsum_;
   std::vector<std::vector<Rank>> ranks_ = {};
   std::vector<int64_t> distinct_ = {};
-  std::vector<int64_t> untouched_ = {};  // elements of the box that no useful point touches
+  std::vector<int64_t> untouched_ = {};
 };
 
 /// The cost of one mapping.

@@ -92,6 +92,14 @@ inline Einsum random_einsum(Random& random, const Shape& shape) {
   return einsum;
 }
 
+/// The axes of a tensor that a buffer may hold as ranges.
+inline uint32_t ranges(const Einsum& einsum, int32_t tensor) {
+  uint32_t all = 0;
+  for (const Rank& rank : ranks_of(einsum.tensors[static_cast<size_t>(tensor)]))
+    if (rank.axis >= 0 && whole_range(rank, einsum)) all |= uint32_t{1} << rank.axis;
+  return all;
+}
+
 inline Mapping random_mapping(Random& random, const Einsum& einsum) {
   std::vector<int32_t> order;
   for (size_t t = 0; t < einsum.tensors.size(); ++t) order.push_back(static_cast<int32_t>(t));
@@ -102,7 +110,9 @@ inline Mapping random_mapping(Random& random, const Einsum& einsum) {
       const auto d = static_cast<int32_t>(random.in(0, static_cast<int64_t>(einsum.dims.size()) - 1));
       mapping.steps.push_back({.index = d, .tile = random.in(1, einsum.dims[static_cast<size_t>(d)].extent)});
     }
-    mapping.steps.push_back({.kind = Step::Kind::Store, .index = t});
+    const auto axes = static_cast<int64_t>(einsum.tensors[static_cast<size_t>(t)].axes.size());
+    const auto whole = static_cast<uint32_t>(random.in(0, 1) * random.in(0, (int64_t{1} << axes) - 1));
+    mapping.steps.push_back({.kind = Step::Kind::Store, .index = t, .whole = whole & ranges(einsum, t)});
   }
   return mapping;
 }
@@ -113,7 +123,7 @@ inline std::string describe(const Einsum& einsum, const Mapping& mapping) {
   for (const Step& step : mapping.steps) {
     const auto i = static_cast<size_t>(step.index);
     if (step.kind == Step::Kind::Store)
-      text += " [" + einsum.tensors[i].name + "]";
+      text += " [" + einsum.tensors[i].name + (step.whole != 0 ? " whole]" : "]");
     else
       text += " " + einsum.dims[i].name + ":" + std::to_string(step.tile);
   }
