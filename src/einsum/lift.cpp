@@ -511,16 +511,4 @@ Result<Graph> lift(const ir::VerifiedProgram& program, const LiftOptions& option
   return graph;
 }
 
-std::vector<ir::TensorId> index_tensors(const ir::VerifiedProgram& program) {
-  std::set<ir::TensorId> tensors;
-  // Preparing asks for the values of all of them.
-  const ProgramIndex index(*program);
-  const IndexValueSource note = [&](ir::TensorId id) -> std::optional<std::vector<int64_t>> {
-    tensors.insert(id);
-    return std::nullopt;
-  };
-  if (!prepare(index, note)) tensors.clear();
-  return {tensors.begin(), tensors.end()};
-}
-
 }  // namespace solar::einsum
