@@ -110,10 +110,8 @@ long double uncovered(const Einsum& einsum, const std::vector<double>& exponents
 
 class Segmented {
  public:
-  Segmented(const Einsum& einsum, int64_t capacity, CacheState cache)
-      : einsum_(einsum),
-        capacity_(static_cast<long double>(capacity)),
-        cold_(cache == CacheState::Cold) {
+  Segmented(const Einsum& einsum, int64_t capacity)
+      : einsum_(einsum), capacity_(static_cast<long double>(capacity)) {
     for (const Tensor& tensor : einsum.tensors) {
       widths_.push_back(bytes_each(narrowest(tensor)));
       multiplicities_.push_back(static_cast<long double>(multiplicity(einsum, tensor)));
@@ -166,16 +164,15 @@ class Segmented {
     const long double needed =
         std::ceil(static_cast<long double>(einsum_.points) / most * (1 - 1e-15L));
     if (!(needed >= 2)) return;
-    LowerSum bytes;
-    bytes.add(sure * (needed - 1));
-    if (bytes.floor() <= best_.bytes || needed > 9e18L) return;
-    best_ = {bytes.floor(), Theorem::Segments, static_cast<int64_t>(needed),
+    const long double bytes = sure * (needed - 1);  // exact below 2^59: widths are 32nds
+    if (!(bytes < 0x1p59L)) return;
+    if (static_cast<int64_t>(bytes) <= best_.bytes) return;
+    best_ = {static_cast<int64_t>(bytes), Theorem::Segments, static_cast<int64_t>(needed),
              static_cast<int64_t>(whole), exponents, {}};
   }
 
   const Einsum& einsum_;
   long double capacity_;
-  bool cold_;
   std::vector<long double> widths_ = {};
   std::vector<long double> multiplicities_ = {};
   long double largest_ = 0;
@@ -227,9 +224,11 @@ Certified certified_traffic(const Einsum& einsum, int64_t capacity, CacheState c
   best.bytes = compulsory_traffic(einsum);
   if (cache == CacheState::Warm)  // each byte of the cache saves a transfer
     best.bytes = std::max<int64_t>(0, best.bytes - capacity);
-  if (capacity <= 0 || repeats_an_array(einsum) || !is_product(einsum)) return best;
+  // Where everything fits, compulsory traffic is reached.
+  const bool fits = capacity >= compulsory_traffic(einsum);
+  if (capacity <= 0 || fits || repeats_an_array(einsum) || !is_product(einsum)) return best;
   if (cache == CacheState::Cold && einsum.tensors.size() <= kMostTensors) {
-    const Certified segmented = Segmented(einsum, capacity, cache).best();
+    const Certified segmented = Segmented(einsum, capacity).best();
     if (segmented.bytes > best.bytes) best = segmented;
   }
   std::vector<Transfer> transfers;
