@@ -69,7 +69,7 @@ void add_trip_tiles(int64_t length, std::vector<int64_t>& tiles) {
   }
 }
 
-class Builder {
+class ChainBuilder {
  public:
   struct Tiles {
     bool all_tiles = false;  // at the first place every integer
@@ -77,7 +77,7 @@ class Builder {
     bool once = false;       // further in only single steps
     int64_t limit = 0;
   };
-  Builder(int32_t dim, const std::vector<Place>& places, const Tiles& tiles)
+  ChainBuilder(int32_t dim, const std::vector<Place>& places, const Tiles& tiles)
       : dim_(dim), places_(places), rules_(tiles) {}
 
   std::vector<std::vector<GapLoop>> run(int64_t extent) {
@@ -160,7 +160,7 @@ std::vector<std::vector<GapLoop>> chains(const Einsum& einsum, const Order& orde
   const auto at = places(where, order, everywhere, windows && (where.in_window || !narrow));
   const auto choices = std::count_if(at.begin(), at.end(), [](const Place& place) { return !place.free; });
   const bool all_tiles = rules.thorough && (windows || choices > 1 || (choices == 1 && at.size() > 1));
-  return Builder(dim, at, {.all_tiles = all_tiles, .ragged = rules.thorough, .once = narrow, .limit = rules.limit}).run(what.extent);
+  return ChainBuilder(dim, at, {.all_tiles = all_tiles, .ragged = rules.thorough, .once = narrow, .limit = rules.limit}).run(what.extent);
 }
 
 }  // namespace solar::bound

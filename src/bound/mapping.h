@@ -8,7 +8,8 @@ namespace solar::bound {
 
 /// `Loop`: over the tiles (of `tile` points, the last ragged) of dim `index`. `Store`: from here
 /// inwards the tensor `index` has a buffer for the box that the loops above leave; what consecutive
-/// boxes share stays, everything else is fetched, or written back, anew.
+/// boxes share stays, everything else is fetched, or written back, anew. Tiles that a guard empties are
+/// skipped.
 struct Step {
   enum class Kind : uint8_t { Loop, Store } kind = Kind::Loop;
   int32_t index = 0;

@@ -26,7 +26,7 @@ int64_t kept(int64_t entered, const Option& keeping, size_t i) {
 int64_t OrderSearch::Weights::capacity(int64_t held) const { return bytes(std::min(held, distinct), on_chip); }
 
 int64_t OrderSearch::Weights::traffic(int64_t entered) const {
-  entered -= untouched;
+  if (untouched > 0) entered -= entered / (distinct + untouched) * untouched;
   if (!is_output) return bytes(entered, dram);
   const int64_t again = std::max<int64_t>(0, entered - distinct);
   return saturating_add(bytes(distinct, dram), bytes(saturating_mul(2, again), partial));

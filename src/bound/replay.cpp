@@ -102,6 +102,18 @@ class Machine {
                        [&](const Guard& guard) { return value_of(guard, point) >= 0; });
   }
 
+  // Whether some guard lets no point of the box count.
+  bool emptied(const Box& box) const {
+    return std::any_of(einsum_.guards.begin(), einsum_.guards.end(), [&](const Guard& guard) {
+      int64_t most = guard.offset;
+      for (const Term& term : guard.terms) {
+        const auto d = static_cast<size_t>(term.dim);
+        most += term.coefficient * (term.coefficient > 0 ? box.start[d] + box.length[d] - 1 : box.start[d]);
+      }
+      return most < 0;
+    });
+  }
+
   int64_t random() {
     random_ = random_ * 6364136223846793005U + 1442695040888963407U;
     return static_cast<int64_t>((random_ >> 33) % kPrime);
@@ -205,7 +217,7 @@ class Machine {
     for (int64_t from = 0; from < box.length[d]; from += step.tile) {
       tile.start[d] = box.start[d] + from;
       tile.length[d] = std::min(step.tile, box.length[d] - from);
-      walk(at + 1, tile);
+      if (!emptied(tile)) walk(at + 1, tile);
     }
   }
 

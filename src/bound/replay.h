@@ -15,7 +15,7 @@ struct Replay {
 };
 
 /// Every output sums the product of all inputs, modulo a prime. Only elements that a useful point
-/// touches are moved, and tiles without a useful point are walked all the same. Time and memory of the
+/// touches are moved, and tiles that a guard empties are skipped. Time and memory of the
 /// order of points times loops: for boxes of up to about 10^5 points.
 Replay replay(const Einsum& einsum, const Mapping& mapping, uint64_t seed);
 

@@ -122,7 +122,7 @@ class Factors {
     lacking.reserve(group_.size());
     for (int32_t dim : group_)
       if (!has(i, dim)) lacking.push_back(dim);
-    return static_cast<int64_t>(total_entering(ranks_[i], lacking, sweep, from));
+    return static_cast<int64_t>(total_entering(ranks_[i], lacking, sweep, from).elements);
   }
 
   const Einsum& einsum_;

@@ -16,7 +16,7 @@ void add(Few<Pieces>& pieces, int64_t length, int64_t count) {
   pieces.push_back({.length = length, .count = count});
 }
 
-int64_t total_count(const Few<Pieces>& pieces) {
+int64_t count_of(const Few<Pieces>& pieces) {
   int64_t count = 0;
   for (const Pieces& piece : pieces) count += piece.count;
   return count;
@@ -36,6 +36,21 @@ Few<Pieces> Sweep::pieces(int32_t dim, size_t loop) const {
       add(split, std::min(loops_[j].tile, piece.length), std::max<int64_t>(1, piece.length / loops_[j].tile) * piece.count);
       if (piece.length > loops_[j].tile) add(split, piece.length % loops_[j].tile, piece.count);
     }
+    all = std::move(split);
+  }
+  return all;
+}
+
+int64_t Sweep::count(int32_t dim) const { return count_of(leaves(dim)); }
+
+std::vector<Interval> Sweep::intervals(int32_t dim) const {
+  std::vector<Interval> all = {{.length = einsum_->dims[static_cast<size_t>(dim)].extent}};
+  for (const Step& loop : loops_) {
+    if (loop.index != dim) continue;
+    std::vector<Interval> split;
+    for (const Interval& whole : all)
+      for (int64_t at = 0; at < whole.length; at += loop.tile)
+        split.push_back({.start = whole.start + at, .length = std::min(loop.tile, whole.length - at)});
     all = std::move(split);
   }
   return all;
@@ -146,25 +161,31 @@ int64_t total_overlap(const Rank& rank, const Sweep& sweep, size_t loop) {
   }
 }
 
-__int128 total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
+Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
                         size_t from) {
-  __int128 boxes = 1;
-  for (const Rank& rank : ranks) boxes *= total_image(rank, sweep);
-  for (int32_t dim : others) boxes *= total_count(sweep.leaves(dim));
+  Entering result{.elements = 1};
+  for (const Rank& rank : ranks) result.elements *= total_image(rank, sweep);
+  for (int32_t dim : others) result.each *= sweep.count(dim);
+  result.elements *= result.each;
+  bool anew = true;  // each combination of the others' steps starts from nothing
   for (size_t j = from; j < sweep.loops(); ++j) {
     __int128 shared = 1;
+    bool between = false;
     for (int32_t dim : others) {
       int64_t count = 0;
+      between = between || dim == sweep.dim_of(j);
       if (dim == sweep.dim_of(j))
         for (const Succession& step : sweep.at_step(dim, j)) count += step.count;
       else
-        count = total_count(sweep.pieces(dim, j));
+        count = count_of(sweep.pieces(dim, j));
       shared *= count;
     }
     for (size_t r = 0; r < ranks.size() && shared != 0; ++r) shared *= total_overlap(ranks[r], sweep, j);
-    boxes -= shared;
+    result.elements -= shared;
+    anew = anew && !(between && shared != 0);
   }
-  return boxes;
+  if (!anew || from > 0) result.each = 1;
+  return result;
 }
 
 }  // namespace solar::bound

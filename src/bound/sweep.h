@@ -41,6 +41,9 @@ class Sweep {
   Few<Pieces> pieces(int32_t dim, size_t loop) const;
   /// The intervals that all loops leave.
   Few<Pieces> leaves(int32_t dim) const { return pieces(dim, loops_.size()); }
+  /// How many there are, and each.
+  int64_t count(int32_t dim) const;
+  std::vector<Interval> intervals(int32_t dim) const;
   /// The first, longest of them.
   int64_t longest(int32_t dim) const;
   /// What a dim's interval does when loop `loop` takes a step: the loops inside it start over.
@@ -59,10 +62,16 @@ int64_t total_image(const Rank& rank, const Sweep& sweep);
 /// Sum over the steps of one loop of what the box before and the box after share in one rank.
 int64_t total_overlap(const Rank& rank, const Sweep& sweep, size_t loop);
 
-/// Elements that enter a buffer below the loops: what all boxes touch, less what each shares with the
-/// one before where the step from that one is of loop `from` or further inwards. `others` are the dims
-/// that loops may split and no rank has. Must fit: the box has at most 2^63 points.
-__int128 total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
+struct Entering {
+  __int128 elements = 0;
+  /// Every element of the whole box entered at least so many times.
+  __int128 each = 1;
+};
+
+/// What enters a buffer below the loops: what all boxes touch, less what each shares with the one before
+/// where the step from that one is of loop `from` or further inwards. `others` are the dims that loops
+/// may split and no rank has. Must fit: the box has at most 2^63 points.
+Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
                         size_t from);
 
 }  // namespace solar::bound

@@ -12,10 +12,10 @@
 namespace solar::bound {
 namespace {
 
-class Builder {
+class ProgramBuilder {
  public:
-  Builder(const CostModel& model, const Order& order, const std::vector<std::vector<Option>>& groups)
-      : model_(model), order_(order), groups_(groups) {
+  ProgramBuilder(const Einsum& einsum, const CostModel& model, const Order& order, const std::vector<std::vector<Option>>& groups)
+      : einsum_(einsum), model_(model), order_(order), groups_(groups) {
     for (const auto& options : groups) {
       Program::Row one{.lower = 1, .upper = 1};
       first_.push_back(static_cast<int32_t>(program_.columns.size()));
@@ -32,10 +32,10 @@ class Builder {
     for (size_t i = 0; i < order_.tensors.size(); ++i) {
       const auto t = static_cast<size_t>(order_.tensors[i]);
       for_products(i, &Option::held, [&](int32_t column, int64_t product) {
-        room.terms.emplace_back(column, model_.capacity_of(t, product));
+        room.terms.emplace_back(column, held_bytes(einsum_.tensors[t], product));
       });
       for_products(i, &Option::entered, [&](int32_t column, int64_t product) {
-        program_.columns[static_cast<size_t>(column)].cost += model_.traffic_of(t, product);
+        program_.columns[static_cast<size_t>(column)].cost += moved_bytes(einsum_.tensors[t], product, model_.distinct(t));
       });
     }
     // A column may stand in the row of several tensors.
@@ -102,6 +102,7 @@ class Builder {
     return found->second;
   }
 
+  const Einsum& einsum_;
   const CostModel& model_;
   const Order& order_;
   const std::vector<std::vector<Option>>& groups_;
@@ -121,7 +122,7 @@ std::optional<int64_t> least_traffic_by_program(const Einsum& given, int64_t cap
     for (const auto& group : dim_groups(einsum, model)) groups.push_back(options(einsum, model, order, group, {}));
     if (groups.empty()) groups.push_back({Option{.held = std::vector<int64_t>(order.tensors.size(), 1),
                                                  .entered = std::vector<int64_t>(order.tensors.size(), 1)}});
-    const Program program = Builder(model, order, groups).build(capacity);
+    const Program program = ProgramBuilder(einsum, model, order, groups).build(capacity);
     const Solution solution = solve(program);
     if (solution.status == Solution::Status::Infeasible) continue;
     if (solution.status != Solution::Status::Optimal || solution.values.size() != program.columns.size())

@@ -10,7 +10,7 @@
 namespace solar::bound {
 
 /// The least traffic with buffers of at most `capacity` bytes, over all orders of the storage nodes, of
-/// an einsum without windows; none where no tiling is that small or the solver gave up. Savings that
+/// an einsum without windows and guards; none where no tiling is that small or the solver gave up. Savings that
 /// only ragged tiles bring are not in it. For small einsums: up to seconds.
 std::optional<int64_t> least_traffic_by_program(const Einsum& einsum, int64_t capacity);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "bound/live.h"
 #include "bound/sweep.h"
 
 namespace solar::bound {
@@ -13,17 +14,19 @@ constexpr Wide kTooMuch = Wide{1} << 120;
 
 int64_t narrow(Wide value) { return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value); }
 
-TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks, const std::vector<Step>& loops) {
+// `distinct` elements of the tensor move; `untouched` ones of the whole box stay outside.
+TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks, const std::vector<Step>& loops,
+                           int64_t distinct, int64_t untouched) {
   const Sweep sweep(einsum, loops);
-  TensorTraffic result{.held = 1, .entered = 0};
   std::vector<bool> relevant(einsum.dims.size(), false);
+  int64_t held = 1;
   for (const Rank& rank : ranks) {
     std::vector<int64_t> lengths;
     for (int32_t dim : rank.dims) {
       relevant[static_cast<size_t>(dim)] = true;
       lengths.push_back(sweep.longest(dim));
     }
-    result.held = saturating_mul(result.held, image(rank, lengths));
+    held = saturating_mul(held, image(rank, lengths));
   }
   std::vector<int32_t> others;  // dims that the tensor does not have and a loop splits
   for (size_t j = 0; j < sweep.loops(); ++j) {
@@ -31,8 +34,14 @@ TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks,
     if (!relevant[static_cast<size_t>(dim)] && std::find(others.begin(), others.end(), dim) == others.end())
       others.push_back(dim);
   }
-  result.entered = narrow(total_entering(ranks, others, sweep, 0));
-  return result;
+  const Entering entering = total_entering(ranks, others, sweep, 0);
+  Wide entered = entering.elements - entering.each * untouched;
+  if (!einsum.guards.empty()) {
+    // A guard may be over dims that no loop splits: they count once.
+    if (const auto live = total_live(einsum, ranks, others, sweep)) entered = std::min(entered, *live);
+    entered = std::max(entered, Wide{distinct});
+  }
+  return {.held = std::min(held, distinct), .entered = narrow(entered)};
 }
 
 }  // namespace
@@ -70,15 +79,6 @@ int64_t CostModel::compulsory() const {
   return sum;
 }
 
-int64_t CostModel::capacity_of(size_t tensor, int64_t held) const {
-  return held_bytes(einsum_->tensors[tensor], std::min(held, distinct_[tensor]));
-}
-
-int64_t CostModel::traffic_of(size_t tensor, int64_t entered) const {
-  // Each element of the box came in at least once; those that no point needs may stay outside.
-  return moved_bytes(einsum_->tensors[tensor], entered - untouched_[tensor], distinct_[tensor]);
-}
-
 Cost CostModel::cost(const Mapping& mapping) const {
   Cost result;
   result.tensors.resize(einsum_->tensors.size());
@@ -92,13 +92,12 @@ Cost CostModel::cost(const Mapping& mapping) const {
       continue;
     }
     const auto t = static_cast<size_t>(step.index);
-    TensorTraffic& moves = result.tensors[t];
-    moves = step.whole == 0 ? sweep_tensor(*einsum_, ranks_[t], loops)
-                            : sweep_tensor(*einsum_, ranks(t, step.whole), loops);
-    result.capacity = saturating_add(result.capacity, capacity_of(t, moves.held));
-    result.traffic = saturating_add(result.traffic, traffic_of(t, moves.entered));
-    moves.entered -= untouched_[t];
-    moves.held = std::min(moves.held, distinct_[t]);
+    const Tensor& tensor = einsum_->tensors[t];
+    const std::vector<Rank> ranks = step.whole == 0 ? ranks_[t] : this->ranks(t, step.whole);
+    const TensorTraffic moves = sweep_tensor(*einsum_, ranks, loops, distinct_[t], untouched_[t]);
+    result.tensors[t] = moves;
+    result.capacity = saturating_add(result.capacity, held_bytes(tensor, moves.held));
+    result.traffic = saturating_add(result.traffic, moved_bytes(tensor, moves.entered, distinct_[t]));
   }
   return result;
 }

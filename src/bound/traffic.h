@@ -43,10 +43,6 @@ class CostModel {
   const std::vector<Rank>& ranks(size_t tensor) const { return ranks_[tensor]; }
   /// The same where a buffer holds the whole range of these axes, bit by bit.
   std::vector<Rank> ranks(size_t tensor, uint32_t whole) const;
-  /// Bytes of the buffer of a tensor, and bytes moved, where loops leave a box of `held` elements and let
-  /// `entered` in.
-  int64_t capacity_of(size_t tensor, int64_t held) const;
-  int64_t traffic_of(size_t tensor, int64_t entered) const;
   /// Bytes that every execution moves: each input once, each output once.
   int64_t compulsory() const;
 

@@ -62,6 +62,7 @@ struct Shape {
   int64_t inputs = 2;
   bool windows = false;
   bool widths = false;
+  int64_t guards = 0;
 };
 
 inline Einsum random_einsum(Random& random, const Shape& shape) {
@@ -87,6 +88,14 @@ inline Einsum random_einsum(Random& random, const Shape& shape) {
       tensor.partial.bytes_per_32 = widths[random.in(0, 3)];
     }
     einsum.tensors.push_back(std::move(tensor));
+  }
+  for (int64_t g = 0; g < shape.guards && shape.dims > 1; ++g) {
+    const auto a = static_cast<int32_t>(random.in(0, shape.dims - 2));
+    const auto b = static_cast<int32_t>(random.in(a + 1, shape.dims - 1));
+    const int64_t sign = random.in(0, 1) == 0 ? -1 : 1;
+    einsum.guards.push_back({.terms = {{.dim = a, .coefficient = sign * random.in(1, 2)},
+                                       {.dim = b, .coefficient = random.in(0, 2) == 0 ? sign : -sign}},
+                             .offset = random.in(-1, 4)});
   }
   count_elements(einsum);
   return einsum;
