@@ -91,23 +91,6 @@ int64_t multiplicity(const Einsum& einsum, const Affine& axis) {
   return all;
 }
 
-/// Points of a segment are at most the product over tensors of (elements * multiplicity)^exponent,
-/// times this: dims that the exponents do not cover.
-long double uncovered(const Einsum& einsum, const std::vector<double>& exponents) {
-  long double product = 1;
-  for (size_t d = 0; d < einsum.dims.size(); ++d) {
-    const int64_t extent = einsum.dims[d].extent;
-    if (extent <= 1) continue;
-    long double covered = 0;
-    for (size_t t = 0; t < einsum.tensors.size(); ++t) {
-      if (uses(einsum.tensors[t], static_cast<int32_t>(d))) covered += exponents[t];
-    }
-    if (covered < 1)
-      product *= std::pow(static_cast<long double>(extent), 1 - covered) * (1 + 1e-16L);
-  }
-  return product;
-}
-
 class Segmented {
  public:
   Segmented(const Einsum& einsum, int64_t capacity)
@@ -217,6 +200,21 @@ int64_t multiplicity(const Einsum& einsum, const Tensor& tensor) {
   int64_t all = 1;
   for (const Affine& axis : tensor.axes) all = saturating_mul(all, multiplicity(einsum, axis));
   return all;
+}
+
+long double uncovered(const Einsum& einsum, const std::vector<double>& exponents) {
+  long double product = 1;
+  for (size_t d = 0; d < einsum.dims.size(); ++d) {
+    const int64_t extent = einsum.dims[d].extent;
+    if (extent <= 1) continue;
+    long double covered = 0;
+    for (size_t t = 0; t < einsum.tensors.size(); ++t) {
+      if (uses(einsum.tensors[t], static_cast<int32_t>(d))) covered += exponents[t];
+    }
+    if (covered < 1)
+      product *= std::pow(static_cast<long double>(extent), 1 - covered) * (1 + 1e-16L);
+  }
+  return product;
 }
 
 Certified certified_traffic(const Einsum& einsum, int64_t capacity, CacheState cache) {

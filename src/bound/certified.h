@@ -46,4 +46,8 @@ int64_t compulsory_traffic(const Einsum& einsum);
 /// Most points of the box that share an element of the tensor, or more.
 int64_t multiplicity(const Einsum& einsum, const Tensor& tensor);
 
+/// Points are at most the product over tensors of (elements * multiplicity)^exponent, times this:
+/// dims that the exponents do not cover.
+long double uncovered(const Einsum& einsum, const std::vector<double>& exponents);
+
 }  // namespace solar::bound
