@@ -6,6 +6,9 @@
 namespace solar::bound {
 namespace {
 
+// Past it only halves are tried.
+constexpr int64_t kLongest = int64_t{1} << 28;
+
 // A gap where a dim may be split; where `free`, to single steps without loss.
 struct Place {
   int32_t gap = 0;
@@ -60,6 +63,11 @@ std::vector<int64_t> thinned(std::vector<int64_t> tiles, int64_t limit) {
 }
 
 void add_trip_tiles(int64_t length, std::vector<int64_t>& tiles) {
+  if (length > kLongest) {
+    for (int64_t tile = length; tile > 1; tile -= tile / 2) tiles.push_back(tile);
+    tiles.push_back(1);
+    return;
+  }
   // ceil(length / q) for all q: the smallest tile of each trip count.
   for (int64_t q = 1; q <= length;) {
     const int64_t tile = (length + q - 1) / q;

@@ -12,6 +12,8 @@
 namespace solar::bound {
 namespace {
 
+constexpr int64_t kCoarseWays = 20'000;
+constexpr int64_t kCoarseTiles = 6;
 constexpr int64_t kThoroughPoints = 20'000;
 
 struct Problem {
@@ -56,6 +58,7 @@ Curve curve_of(const Skyline<Mapping>& skyline) {
 
 Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
   const Einsum einsum = merge_dims(given);
+  if (box_points(einsum) == INT64_MAX) return {};
   const CostModel model(einsum);
   Problem problem{.einsum = einsum, .model = model, .groups = dim_groups(einsum, model), .orders = orders(einsum, model)};
   Skyline<Mapping> exact;
@@ -73,6 +76,8 @@ Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
       searches.back().run(static_cast<uint32_t>(searches.size() - 1), choices, skyline);
     }
   };
+  // A coarse search first: it lets the finer one leave out most.
+  if (count_ways(problem, {}) > kCoarseWays) search({.limit = kCoarseTiles});
   SplitRules rules;
   for (int64_t limit = 256; count_ways(problem, rules) > effort.ways && limit >= 2; limit = limit * 3 / 4) rules.limit = limit;
   search(rules);

@@ -18,7 +18,7 @@ struct SearchEffort {
 
 /// The skyline of all mappings: every order of storage nodes, every choice of tiles. The mappings are of
 /// `merge_dims(einsum)`. Of an einsum without windows exact up to what a ragged last tile saves, and
-/// exact where `thorough` is not exceeded.
+/// exact where `thorough` is not exceeded. Of an einsum of more than 2^63 points none.
 Curve traffic_curve(const Einsum& einsum, const SearchEffort& effort = {});
 
 }  // namespace solar::bound

@@ -21,6 +21,13 @@ int64_t kept(int64_t entered, const Option& keeping, size_t i) {
   return entered / keeping.entered[i] * keeping.kept[i];
 }
 
+// Whether options of these groups may be exchanged.
+bool are_twins(const std::vector<Option>& a, const std::vector<Option>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Option& x, const Option& y) {
+    return x.held == y.held && x.entered == y.entered && x.kept == y.kept && x.last == y.last && x.gap == y.gap;
+  });
+}
+
 }  // namespace
 
 int64_t OrderSearch::Weights::capacity(int64_t held) const { return bytes(std::min(held, distinct), on_chip); }
@@ -69,6 +76,7 @@ OrderSearch::OrderSearch(const Einsum& einsum, const CostModel& model, const Ord
     }
   }
   choice_.options.resize(groups_.size());
+  for (size_t g = 0; g < groups_.size(); ++g) twin_.push_back(g > 0 && are_twins(groups_[g - 1], groups_[g]));
   for (size_t d = 0; d < einsum.dims.size(); ++d) {
     const Presence where = presence(model, order_, static_cast<int32_t>(d));
     everywhere_.push_back(!where.in_window && std::find(where.has.begin(), where.has.end(), false) == where.has.end());
@@ -106,6 +114,7 @@ void OrderSearch::visit(size_t group, uint32_t at, Skyline<uint32_t>& skyline) {
   const Branch& branch = branches_[group][at];
   const State& state = states_[group];
   if (state.keeping != nullptr && branch.all_keep) return;  // only one group can stand innermost
+  if (twin_[group] && branch.to <= choice_.options[group - 1]) return;
   const int64_t* least_held = held_of(group, at);
   const int64_t* least_kept = kept_of(group, at);
   int64_t capacity = 0, traffic = 0;

@@ -68,6 +68,7 @@ class OrderSearch {
   std::vector<std::vector<Option>> groups_;
   std::vector<std::vector<Branch>> branches_ = {};  // by group; the whole is the last
   std::vector<std::vector<int64_t>> factors_ = {};
+  std::vector<bool> twin_ = {};                     // groups with the same options as the one before
   std::vector<bool> everywhere_ = {};               // dims that every tensor has, outside of windows
   std::vector<Weights> weights_ = {};               // by position
   std::vector<State> states_ = {};                  // by the number of groups decided
