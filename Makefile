@@ -1,5 +1,5 @@
 # The one entry point. Every target sets up what it needs first.
-.PHONY: setup build test golden check ci format clean kernelbench long-differential long-mutants long-mutations long-fuzz
+.PHONY: setup build test golden check ci format clean kernelbench long-differential long-mutants long-mutations long-fuzz long-tilings
 
 setup: ## everything that building, testing and checking needs
 	@bash scripts/setup.sh development
@@ -24,6 +24,8 @@ long-mutants: ## KERNELBENCH_DIR=PATH: faults in levels 1 to 3, which validation
 	@bash scripts/long/mutants.sh "$$KERNELBENCH_DIR"/KernelBench/level[1-3] --out "$${MUTANTS_OUT:-mutants.jsonl}"
 long-mutations: ## 100,000 random mutations of programs, under the sanitizers
 	@bash scripts/long/mutations.sh
+long-tilings: ## 4,000 random einsums: traffic curves against every tiling: an hour or two
+	@bash scripts/long/tilings.sh
 long-fuzz: ## an hour of fuzzing, under the sanitizers
 	@bash scripts/long/fuzz.sh
 format: ## format all code

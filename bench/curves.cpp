@@ -1,9 +1,9 @@
-// Time of the traffic curves of single einsums, and what they reach: one line a case, then the median
-// and the worst time.
+// Time of the traffic curves of single einsums, and what they reach: one line a case, then the
+// median and the worst time.
 
 #include <algorithm>
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <vector>
 
 #include "bound/curve.h"
@@ -26,8 +26,11 @@ int main() {
       long long ours = -1;
       for (const Point& point : curve)
         if (point.capacity <= capacity) ours = point.traffic;
-      std::printf("  S=%lld given %lld ours %lld%s", static_cast<long long>(capacity), static_cast<long long>(given), ours,
-                  ours < 0 || ours > given ? " WORSE" : ours < given ? " better" : "");
+      std::printf("  S=%lld given %lld ours %lld%s", static_cast<long long>(capacity),
+                  static_cast<long long>(given), ours,
+                  ours < 0 || ours > given ? " WORSE"
+                  : ours < given           ? " better"
+                                           : "");
     }
     std::printf("\n");
   }

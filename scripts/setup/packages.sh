@@ -7,6 +7,7 @@ header_packages=(
   "toml++/toml.h libtomlplusplus-dev"
   "zip.h libzip-dev"
   "mimalloc.h libmimalloc-dev"
+  "coin/Cbc_C_Interface.h coinor-libcbc-dev"
   "/usr/lib/llvm-19/include/llvm-c/LLJIT.h llvm-19-dev"
   "openblas_config.h libopenblas-pthread-dev"
 )

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kLargestSpan = int64_t{1} << 20;
 constexpr int64_t kLargestGroup = int64_t{1} << 16;
 
-int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
+int64_t magnitude_of(int64_t value) { return value < 0 ? -value : value; }
 
 // Whether a point can be told from its axes, solving one dim after the other.
 bool tells_dims_apart(const Rank& rank) {
@@ -40,7 +40,7 @@ bool tells_dims_apart(const Rank& rank) {
 }
 
 // The values of one axis: from the smallest on, every `step`-th, `count` of them.
-struct Run {
+struct ValueRun {
   int64_t smallest = 0;
   int64_t step = 1;
   int64_t count = 1;
@@ -54,11 +54,11 @@ int64_t smallest_value(const std::vector<int64_t>& axis, std::span<const int64_t
 }
 
 // None where the values have holes.
-std::optional<Run> as_run(const std::vector<int64_t>& axis, std::span<const int64_t> lengths) {
+std::optional<ValueRun> as_run(const std::vector<int64_t>& axis, std::span<const int64_t> lengths) {
   Few<std::pair<int64_t, int64_t>> terms;  // coefficient, length
-  Run run{.smallest = smallest_value(axis, lengths)};
+  ValueRun run{.smallest = smallest_value(axis, lengths)};
   for (size_t i = 0; i < axis.size(); ++i)
-    if (lengths[i] > 1) terms.push_back({magnitude(axis[i]), lengths[i]});
+    if (lengths[i] > 1) terms.push_back({magnitude_of(axis[i]), lengths[i]});
   if (terms.empty()) return run;
   std::sort(terms.begin(), terms.end());
   run.step = terms[0].first;
@@ -72,19 +72,20 @@ std::optional<Run> as_run(const std::vector<int64_t>& axis, std::span<const int6
 }
 
 // All between the ends.
-Run range_of(const Rank& rank, std::span<const int64_t> lengths) {
+ValueRun range_of(const Rank& rank, std::span<const int64_t> lengths) {
   const auto& axis = rank.axes[0];
-  Run run{.smallest = smallest_value(axis, lengths), .step = rank.range_step};
+  ValueRun run{.smallest = smallest_value(axis, lengths), .step = rank.range_step};
   for (size_t i = 0; i < axis.size(); ++i)
-    run.count = saturating_add(run.count, saturating_mul(magnitude(axis[i]) / run.step, lengths[i] - 1));
+    run.count =
+        saturating_add(run.count, saturating_mul(magnitude_of(axis[i]) / run.step, lengths[i] - 1));
   return run;
 }
 
 // Values in both; -1 where the steps differ.
-int64_t shared(const Run& a, const Run& b) {
+int64_t shared_values(const ValueRun& a, const ValueRun& b) {
   if (a.count == 1 || b.count == 1) {
-    const Run& one = a.count == 1 ? a : b;
-    const Run& other = a.count == 1 ? b : a;
+    const ValueRun& one = a.count == 1 ? a : b;
+    const ValueRun& other = a.count == 1 ? b : a;
     const int64_t from = one.smallest - other.smallest;
     return from >= 0 && from % other.step == 0 && from / other.step < other.count;
   }
@@ -100,12 +101,12 @@ std::optional<std::vector<uint8_t>> value_set(const std::vector<int64_t>& axis,
                                               std::span<const int64_t> lengths) {
   int64_t span = 1;
   for (size_t i = 0; i < axis.size(); ++i)
-    span = saturating_add(span, saturating_mul(magnitude(axis[i]), lengths[i] - 1));
+    span = saturating_add(span, saturating_mul(magnitude_of(axis[i]), lengths[i] - 1));
   if (span > kLargestSpan) return std::nullopt;
   std::vector<uint8_t> there(static_cast<size_t>(span), 0);
   there[0] = 1;
   for (size_t i = 0; i < axis.size(); ++i) {
-    const auto step = static_cast<size_t>(magnitude(axis[i]));
+    const auto step = static_cast<size_t>(magnitude_of(axis[i]));
     if (step == 0 || lengths[i] == 1) continue;
     // How far back the last value that was there before is, in steps.
     std::vector<int64_t> since(there.size(), lengths[i]);
@@ -120,16 +121,17 @@ std::optional<std::vector<uint8_t>> value_set(const std::vector<int64_t>& axis,
   return there;
 }
 
-int64_t product(std::span<const int64_t> lengths) {
+int64_t product_of_lengths(std::span<const int64_t> lengths) {
   int64_t result = 1;
   for (int64_t length : lengths) result = saturating_mul(result, length);
   return result;
 }
 
 // The elements of a group of axes, by enumeration; the shift moves the box.
-std::optional<std::set<std::vector<int64_t>>> elements(const Rank& rank, std::span<const int64_t> lengths,
-                                                       std::span<const int64_t> shift) {
-  if (product(lengths) > kLargestGroup) return std::nullopt;
+std::optional<std::set<std::vector<int64_t>>> group_elements(const Rank& rank,
+                                                             std::span<const int64_t> lengths,
+                                                             std::span<const int64_t> shift) {
+  if (product_of_lengths(lengths) > kLargestGroup) return std::nullopt;
   std::set<std::vector<int64_t>> all;
   std::vector<int64_t> at(lengths.size(), 0);
   for (;;) {
@@ -154,7 +156,7 @@ int64_t axis_image(const std::vector<int64_t>& axis, std::span<const int64_t> le
   int64_t points = 1, span = 1;
   for (size_t i = 0; i < axis.size(); ++i) {
     if (axis[i] != 0) points = saturating_mul(points, lengths[i]);
-    span = saturating_add(span, saturating_mul(magnitude(axis[i]), lengths[i] - 1));
+    span = saturating_add(span, saturating_mul(magnitude_of(axis[i]), lengths[i] - 1));
   }
   return std::min(points, span);
 }
@@ -171,7 +173,8 @@ std::vector<Rank> ranks_of(const Tensor& tensor) {
     if (dims.empty()) continue;
     std::vector<size_t> axes = {a};
     for (size_t g = 0; g < groups.size();) {
-      const bool meets = std::any_of(dims.begin(), dims.end(), [&](int32_t d) { return groups[g].count(d); });
+      const bool meets =
+          std::any_of(dims.begin(), dims.end(), [&](int32_t d) { return groups[g].count(d); });
       if (!meets) {
         ++g;
         continue;
@@ -211,7 +214,8 @@ std::optional<Rank> whole_range(const Rank& rank, const Einsum& einsum) {
   const auto all = as_run(rank.axes[0], extents);
   if (!all) return std::nullopt;
   const auto& axis = rank.axes[0];
-  const bool holes = std::any_of(axis.begin(), axis.end(), [&](int64_t c) { return magnitude(c) > all->step; });
+  const bool holes =
+      std::any_of(axis.begin(), axis.end(), [&](int64_t c) { return magnitude_of(c) > all->step; });
   if (!holes) return std::nullopt;
   Rank result = rank;
   result.range_step = all->step;
@@ -222,22 +226,23 @@ int64_t image(const Rank& rank, std::span<const int64_t> lengths) {
   if (rank.dims.size() == 1) return lengths[0];
   if (rank.range_step > 0) return range_of(rank, lengths).count;
   if (rank.axes.size() == 1) return axis_image(rank.axes[0], lengths);
-  if (const auto all = elements(rank, lengths, {})) return static_cast<int64_t>(all->size());
+  if (const auto all = group_elements(rank, lengths, {})) return static_cast<int64_t>(all->size());
   int64_t result = 1;
   for (const auto& axis : rank.axes) result = saturating_mul(result, axis_image(axis, lengths));
-  return std::min(result, product(lengths));
+  return std::min(result, product_of_lengths(lengths));
 }
 
 int64_t overlap(const Rank& rank, std::span<const int64_t> first, std::span<const int64_t> second,
                 std::span<const int64_t> shift) {
   if (rank.dims.size() == 1)
-    return std::max<int64_t>(0, std::min(first[0], shift[0] + second[0]) - std::max<int64_t>(0, shift[0]));
+    return std::max<int64_t>(
+        0, std::min(first[0], shift[0] + second[0]) - std::max<int64_t>(0, shift[0]));
   const bool same = std::all_of(shift.begin(), shift.end(), [](int64_t s) { return s == 0; }) &&
                     std::equal(first.begin(), first.end(), second.begin());
   if (same) return image(rank, first);
   if (rank.axes.size() > 1) {
-    const auto before = elements(rank, first, {});
-    const auto after = elements(rank, second, shift);
+    const auto before = group_elements(rank, first, {});
+    const auto after = group_elements(rank, second, shift);
     if (!before || !after) return 0;
     return std::count_if(after->begin(), after->end(),
                          [&](const auto& element) { return before->count(element) != 0; });
@@ -251,7 +256,7 @@ int64_t overlap(const Rank& rank, std::span<const int64_t> first, std::span<cons
   auto after = range ? range_of(rank, second) : as_run(axis, second);
   if (before && after) {
     after->smallest = saturating_add(after->smallest, moved);
-    const int64_t both = shared(*before, *after);
+    const int64_t both = shared_values(*before, *after);
     if (both >= 0) return both;
   }
   const auto there = value_set(axis, first);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
-
 namespace solar::bound {
 namespace {
+
+// Past it only halves are tried.
+constexpr int64_t kLongest = int64_t{1} << 28;
 
 // A gap where a dim may be split; where `free`, to single steps without loss.
 struct Place {
@@ -12,7 +14,8 @@ struct Place {
   bool free = false;
 };
 
-std::vector<Place> places(const Presence& where, const Order& order, bool everywhere, bool mind_windows) {
+std::vector<Place> places(const Presence& where, const Order& order, bool everywhere,
+                          bool mind_windows) {
   const auto count = static_cast<int32_t>(where.has.size());
   std::vector<Place> all;
   const auto add = [&](int32_t gap) {
@@ -36,7 +39,8 @@ std::vector<Place> places(const Presence& where, const Order& order, bool everyw
   if (all.empty()) return all;
   const auto last = static_cast<size_t>(all.back().gap);
   bool free = true;
-  for (size_t i = last; i < where.has.size(); ++i) free = free && where.has[i] && !(mind_windows && where.window[i]);
+  for (size_t i = last; i < where.has.size(); ++i)
+    free = free && where.has[i] && !(mind_windows && where.window[i]);
   all.back().free = free;
   return all;
 }
@@ -53,13 +57,19 @@ std::vector<int64_t> thinned(std::vector<int64_t> tiles, int64_t limit) {
     const auto from = std::lower_bound(tiles.begin(), tiles.end(), int64_t{1} << octave);
     const auto to = std::lower_bound(tiles.begin(), tiles.end(), int64_t{1} << (octave + 1));
     const int64_t there = to - from;
-    for (int64_t i = 0; i < std::min(each, there); ++i) kept.push_back(*(from + i * there / std::min(each, there)));
+    for (int64_t i = 0; i < std::min(each, there); ++i)
+      kept.push_back(*(from + i * there / std::min(each, there)));
   }
   if (kept.empty() || kept.back() != tiles.back()) kept.push_back(tiles.back());
   return kept;
 }
 
 void add_trip_tiles(int64_t length, std::vector<int64_t>& tiles) {
+  if (length > kLongest) {
+    for (int64_t tile = length; tile > 1; tile -= tile / 2) tiles.push_back(tile);
+    tiles.push_back(1);
+    return;
+  }
   // ceil(length / q) for all q: the smallest tile of each trip count.
   for (int64_t q = 1; q <= length;) {
     const int64_t tile = (length + q - 1) / q;
@@ -115,7 +125,8 @@ class ChainBuilder {
       std::vector<int64_t> next = {tile};
       for (int64_t length : lengths) {
         const int64_t rest = length < tile ? length : length % tile;
-        if (rest != 0 && std::find(next.begin(), next.end(), rest) == next.end()) next.push_back(rest);
+        if (rest != 0 && std::find(next.begin(), next.end(), rest) == next.end())
+          next.push_back(rest);
       }
       loops_.push_back({.gap = places_[at].gap, .dim = dim_, .tile = tile});
       extend(at + 1, next);
@@ -153,14 +164,22 @@ std::vector<std::vector<GapLoop>> chains(const Einsum& einsum, const Order& orde
                                          const Presence& where, const SplitRules& rules) {
   const Dim& what = einsum.dims[static_cast<size_t>(dim)];
   if (what.ordered) return {{{.gap = order.first_gap, .dim = dim, .tile = 1}}};
-  const bool windows = std::find(where.window.begin(), where.window.end(), true) != where.window.end();
+  const bool windows =
+      std::find(where.window.begin(), where.window.end(), true) != where.window.end();
   const bool narrow = windows && rules.windows == SplitRules::Windows::Narrow && !rules.thorough;
   const bool everywhere = rules.thorough ? windows : where.in_window && !narrow;
   // Narrowly, a window is held back only by splits of its own dims.
   const auto at = places(where, order, everywhere, windows && (where.in_window || !narrow));
-  const auto choices = std::count_if(at.begin(), at.end(), [](const Place& place) { return !place.free; });
-  const bool all_tiles = rules.thorough && (windows || choices > 1 || (choices == 1 && at.size() > 1));
-  return ChainBuilder(dim, at, {.all_tiles = all_tiles, .ragged = rules.thorough, .once = narrow, .limit = rules.limit}).run(what.extent);
+  const auto choices =
+      std::count_if(at.begin(), at.end(), [](const Place& place) { return !place.free; });
+  const bool all_tiles =
+      rules.thorough && (windows || choices > 1 || (choices == 1 && at.size() > 1));
+  return ChainBuilder(dim, at,
+                      {.all_tiles = all_tiles,
+                       .ragged = rules.thorough,
+                       .once = narrow,
+                       .limit = rules.limit})
+      .run(what.extent);
 }
 
 }  // namespace solar::bound

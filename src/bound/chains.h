@@ -15,10 +15,10 @@ struct Presence {
 };
 Presence presence(const CostModel& model, const Order& order, int32_t dim);
 
-/// Lists of loops, each list tiles of one dim, only those that take more than one step. By the lemmas
-/// of the theory: a dim is split where a run of tensors that have it starts, and below a window of it; to
-/// single steps where all tensors from there on have it; and of the tiles with equal trip counts the
-/// smallest is enough.
+/// Lists of loops, each list tiles of one dim, only those that take more than one step. By the
+/// lemmas of the theory: a dim is split where a run of tensors that have it starts, and below a
+/// window of it; to single steps where all tensors from there on have it; and of the tiles with
+/// equal trip counts the smallest is enough.
 std::vector<std::vector<GapLoop>> chains(const Einsum& einsum, const Order& order, int32_t dim,
                                          const Presence& where, const SplitRules& rules);
 

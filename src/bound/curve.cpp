@@ -12,21 +12,24 @@
 namespace solar::bound {
 namespace {
 
+constexpr int64_t kCoarseWays = 20'000;
+constexpr int64_t kCoarseTiles = 6;
 constexpr int64_t kThoroughPoints = 20'000;
 
-struct Problem {
+struct CurveProblem {
   Einsum einsum;
   CostModel model;
   std::vector<std::vector<int32_t>> groups;
   std::vector<Order> orders;
 };
 
-int64_t count_ways(const Problem& problem, const SplitRules& rules) {
+int64_t count_ways(const CurveProblem& problem, const SplitRules& rules) {
   int64_t sum = 0;
   for (const Order& order : problem.orders) {
     int64_t ways = 1;
     for (const auto& group : problem.groups)
-      ways = saturating_mul(ways, count_options(problem.einsum, problem.model, order, group, rules));
+      ways =
+          saturating_mul(ways, count_options(problem.einsum, problem.model, order, group, rules));
     sum = saturating_add(sum, ways);
   }
   return sum;
@@ -38,7 +41,7 @@ int64_t box_points(const Einsum& einsum) {
   return points;
 }
 
-OrderSearch search_of(const Problem& problem, const Order& order, const SplitRules& rules) {
+OrderSearch search_of(const CurveProblem& problem, const Order& order, const SplitRules& rules) {
   std::vector<std::vector<Option>> groups;
   for (const auto& group : problem.groups)
     groups.push_back(options(problem.einsum, problem.model, order, group, rules));
@@ -56,12 +59,17 @@ Curve curve_of(const Skyline<Mapping>& skyline) {
 
 Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
   const Einsum einsum = merge_dims(given);
+  if (box_points(einsum) == INT64_MAX) return {};
   const CostModel model(einsum);
-  Problem problem{.einsum = einsum, .model = model, .groups = dim_groups(einsum, model), .orders = orders(einsum, model)};
+  CurveProblem problem{.einsum = einsum,
+                       .model = model,
+                       .groups = dim_groups(einsum, model),
+                       .orders = orders(einsum, model)};
   Skyline<Mapping> exact;
   const SplitRules every{.thorough = true};
   if (box_points(einsum) <= kThoroughPoints && count_ways(problem, every) <= effort.thorough) {
-    for (const Order& order : problem.orders) search_of(problem, order, every).run_thoroughly(exact);
+    for (const Order& order : problem.orders)
+      search_of(problem, order, every).run_thoroughly(exact);
     return curve_of(exact);
   }
   std::vector<OrderSearch> searches;
@@ -73,10 +81,15 @@ Curve traffic_curve(const Einsum& given, const SearchEffort& effort) {
       searches.back().run(static_cast<uint32_t>(searches.size() - 1), choices, skyline);
     }
   };
+  // A coarse search first: it lets the finer one leave out most.
+  if (count_ways(problem, {}) > kCoarseWays) search({.limit = kCoarseTiles});
   SplitRules rules;
-  for (int64_t limit = 256; count_ways(problem, rules) > effort.ways && limit >= 2; limit = limit * 3 / 4) rules.limit = limit;
+  for (int64_t limit = 256; count_ways(problem, rules) > effort.ways && limit >= 2;
+       limit = limit * 3 / 4)
+    rules.limit = limit;
   search(rules);
-  const bool windows = std::any_of(problem.groups.begin(), problem.groups.end(), [](const auto& g) { return g.size() > 1; });
+  const bool windows = std::any_of(problem.groups.begin(), problem.groups.end(),
+                                   [](const auto& g) { return g.size() > 1; });
   const SplitRules wide{.windows = SplitRules::Windows::Wide};
   if (windows && count_ways(problem, wide) <= effort.ways) search(wide);
   // What ragged tiles and overlaps save beyond the product is found out now.

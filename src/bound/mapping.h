@@ -8,13 +8,14 @@ namespace solar::bound {
 
 /// `Loop`: over the tiles (of `tile` points, the last ragged) of dim `index`. `Store`: from here
 /// inwards the tensor `index` has a buffer for the box that the loops above leave; what consecutive
-/// boxes share stays, everything else is fetched, or written back, anew. Tiles that a guard empties are
-/// skipped.
+/// boxes share stays, everything else is fetched, or written back, anew. Tiles that a guard empties
+/// are skipped.
 struct Step {
   enum class Kind : uint8_t { Loop, Store } kind = Kind::Loop;
   int32_t index = 0;
-  int64_t tile = 1;    // of a loop
-  uint32_t whole = 0;  // of a store: axes, bit by bit, of which it holds all elements between the box's ends
+  int64_t tile = 1;  // of a loop
+  uint32_t whole =
+      0;  // of a store: axes, bit by bit, of which it holds all elements between the box's ends
   friend bool operator==(const Step&, const Step&) = default;
 };
 

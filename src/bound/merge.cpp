@@ -10,9 +10,10 @@ namespace solar::bound {
 namespace {
 
 // The tensors that have the dim, where it can be merged: it stands alone on one axis of each.
-std::optional<std::vector<bool>> members(const Einsum& einsum, int32_t dim) {
+std::optional<std::vector<bool>> tensors_with(const Einsum& einsum, int32_t dim) {
   const auto has = [&](const Affine& affine) {
-    return std::any_of(affine.terms.begin(), affine.terms.end(), [&](const Term& term) { return term.dim == dim; });
+    return std::any_of(affine.terms.begin(), affine.terms.end(),
+                       [&](const Term& term) { return term.dim == dim; });
   };
   if (einsum.dims[static_cast<size_t>(dim)].ordered) return std::nullopt;
   if (std::any_of(einsum.guards.begin(), einsum.guards.end(), has)) return std::nullopt;
@@ -34,8 +35,10 @@ Affine renamed(const Affine& affine, const std::vector<int32_t>& now) {
   Affine result{.offset = affine.offset};
   for (const Term& term : affine.terms)
     if (now[static_cast<size_t>(term.dim)] >= 0)
-      result.terms.push_back({.dim = now[static_cast<size_t>(term.dim)], .coefficient = term.coefficient});
-  std::sort(result.terms.begin(), result.terms.end(), [](const Term& a, const Term& b) { return a.dim < b.dim; });
+      result.terms.push_back(
+          {.dim = now[static_cast<size_t>(term.dim)], .coefficient = term.coefficient});
+  std::sort(result.terms.begin(), result.terms.end(),
+            [](const Term& a, const Term& b) { return a.dim < b.dim; });
   return result;
 }
 
@@ -51,7 +54,8 @@ Einsum without_single_steps(const Einsum& einsum) {
   for (Tensor& tensor : result.tensors)
     for (Affine& axis : tensor.axes) axis = renamed(axis, now);
   for (Guard& guard : result.guards) guard = renamed(guard, now);
-  std::erase_if(result.guards, [](const Guard& guard) { return guard.terms.empty() && guard.offset >= 0; });
+  std::erase_if(result.guards,
+                [](const Guard& guard) { return guard.terms.empty() && guard.offset >= 0; });
   return result;
 }
 
@@ -65,7 +69,7 @@ Einsum merge_dims(const Einsum& given) {
   std::map<std::vector<bool>, size_t> place;
   for (size_t d = 0; d < einsum.dims.size(); ++d) {
     const Dim& dim = einsum.dims[d];
-    const auto in = members(einsum, static_cast<int32_t>(d));
+    const auto in = tensors_with(einsum, static_cast<int32_t>(d));
     if (in && place.count(*in) != 0) {
       Dim& into = result.dims[place[*in]];
       if (const auto extent = checked_mul(into.extent, dim.extent)) {

@@ -9,34 +9,47 @@
 namespace solar::bound {
 namespace {
 
-int64_t bytes(int64_t elements, Width width) {
+int64_t quick_bytes(int64_t elements, Width width) {
   int64_t all = 0;
-  if (__builtin_mul_overflow(elements, width.bytes_per_32, &all) || all > INT64_MAX - 31) return bytes_of(elements, width);
+  if (__builtin_mul_overflow(elements, width.bytes_per_32, &all) || all > INT64_MAX - 31)
+    return bytes_of(elements, width);
   return static_cast<int64_t>((static_cast<uint64_t>(all) + 31) / 32);
 }
 
 // What enters where an option's windows keep what the next box shares.
-int64_t kept(int64_t entered, const Option& keeping, size_t i) {
+int64_t with_keeping(int64_t entered, const Option& keeping, size_t i) {
   if (keeping.kept[i] == keeping.entered[i]) return entered;
   return entered / keeping.entered[i] * keeping.kept[i];
 }
 
+// Whether options of these groups may be exchanged.
+bool are_twins(const std::vector<Option>& a, const std::vector<Option>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Option& x, const Option& y) {
+    return x.held == y.held && x.entered == y.entered && x.kept == y.kept && x.last == y.last &&
+           x.gap == y.gap;
+  });
+}
+
 }  // namespace
 
-int64_t OrderSearch::Weights::capacity(int64_t held) const { return bytes(std::min(held, distinct), on_chip); }
+int64_t OrderSearch::Weights::capacity(int64_t held) const {
+  return quick_bytes(std::min(held, distinct), on_chip);
+}
 
 int64_t OrderSearch::Weights::traffic(int64_t entered) const {
   if (untouched > 0) entered -= entered / (distinct + untouched) * untouched;
-  if (!is_output) return bytes(entered, dram);
+  if (!is_output) return quick_bytes(entered, dram);
   const int64_t again = std::max<int64_t>(0, entered - distinct);
-  return saturating_add(bytes(distinct, dram), bytes(saturating_mul(2, again), partial));
+  return saturating_add(quick_bytes(distinct, dram),
+                        quick_bytes(saturating_mul(2, again), partial));
 }
 
 OrderSearch::OrderSearch(const Einsum& einsum, const CostModel& model, const Order& order,
                          std::vector<std::vector<Option>> groups)
     : einsum_(&einsum), model_(&model), order_(order), groups_(std::move(groups)) {
   // The group with the most options innermost; in each, alike options beside each other.
-  std::stable_sort(groups_.begin(), groups_.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::stable_sort(groups_.begin(), groups_.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
   const size_t count = order_.tensors.size();
   for (int32_t t : order_.tensors) {
     const Tensor& tensor = einsum.tensors[static_cast<size_t>(t)];
@@ -69,9 +82,12 @@ OrderSearch::OrderSearch(const Einsum& einsum, const CostModel& model, const Ord
     }
   }
   choice_.options.resize(groups_.size());
+  for (size_t g = 0; g < groups_.size(); ++g)
+    twin_.push_back(g > 0 && are_twins(groups_[g - 1], groups_[g]));
   for (size_t d = 0; d < einsum.dims.size(); ++d) {
     const Presence where = presence(model, order_, static_cast<int32_t>(d));
-    everywhere_.push_back(!where.in_window && std::find(where.has.begin(), where.has.end(), false) == where.has.end());
+    everywhere_.push_back(!where.in_window &&
+                          std::find(where.has.begin(), where.has.end(), false) == where.has.end());
   }
 }
 
@@ -81,15 +97,20 @@ uint32_t OrderSearch::grow(size_t group, uint32_t from, uint32_t to) {
   if (!single) {
     branch.left = grow(group, from, from + (to - from) / 2);
     branch.right = grow(group, from + (to - from) / 2, to);
-    branch.all_keep = branches_[group][branch.left].all_keep && branches_[group][branch.right].all_keep;
+    branch.all_keep =
+        branches_[group][branch.left].all_keep && branches_[group][branch.right].all_keep;
   } else {
     branch.all_keep = groups_[group][from].keeps();
   }
   const size_t at = branches_[group].size();
   for (size_t i = 0; i < weights_.size(); ++i) {
     const Option& option = groups_[group][from];
-    held_of(group, at)[i] = single ? option.held[i] : std::min(held_of(group, branch.left)[i], held_of(group, branch.right)[i]);
-    kept_of(group, at)[i] = single ? option.kept[i] : std::min(kept_of(group, branch.left)[i], kept_of(group, branch.right)[i]);
+    held_of(group, at)[i] =
+        single ? option.held[i]
+               : std::min(held_of(group, branch.left)[i], held_of(group, branch.right)[i]);
+    kept_of(group, at)[i] =
+        single ? option.kept[i]
+               : std::min(kept_of(group, branch.left)[i], kept_of(group, branch.right)[i]);
   }
   branches_[group].push_back(branch);
   return static_cast<uint32_t>(at);
@@ -106,16 +127,19 @@ void OrderSearch::visit(size_t group, uint32_t at, Skyline<uint32_t>& skyline) {
   const Branch& branch = branches_[group][at];
   const State& state = states_[group];
   if (state.keeping != nullptr && branch.all_keep) return;  // only one group can stand innermost
+  if (twin_[group] && branch.to <= choice_.options[group - 1]) return;
   const int64_t* least_held = held_of(group, at);
   const int64_t* least_kept = kept_of(group, at);
   int64_t capacity = 0, traffic = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
     int64_t entered = state.entered[i];
-    if (state.keeping != nullptr) entered = kept(entered, *state.keeping, i);
+    if (state.keeping != nullptr) entered = with_keeping(entered, *state.keeping, i);
     const int64_t held = saturating_mul(state.held[i], least_held[i]);
     entered = saturating_mul(entered, least_kept[i]);
-    capacity = saturating_add(capacity, weights_[i].capacity(saturating_mul(held, least_held_[group + 1][i])));
-    traffic = saturating_add(traffic, weights_[i].traffic(saturating_mul(entered, least_kept_[group + 1][i])));
+    capacity = saturating_add(
+        capacity, weights_[i].capacity(saturating_mul(held, least_held_[group + 1][i])));
+    traffic = saturating_add(
+        traffic, weights_[i].traffic(saturating_mul(entered, least_kept_[group + 1][i])));
   }
   if (skyline.beats(capacity, traffic)) return;
   if (branch.to - branch.from == 1) return take(group, branch.from, skyline);
@@ -143,7 +167,8 @@ void OrderSearch::finish(Skyline<uint32_t>& skyline) {
   int64_t capacity = 0, traffic = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
     int64_t entered = state.entered[i];
-    if (state.keeping != nullptr && state.last[i] <= state.keeping->gap) entered = kept(entered, *state.keeping, i);
+    if (state.keeping != nullptr && state.last[i] <= state.keeping->gap)
+      entered = with_keeping(entered, *state.keeping, i);
     capacity = saturating_add(capacity, weights_[i].capacity(state.held[i]));
     traffic = saturating_add(traffic, weights_[i].traffic(entered));
   }
@@ -157,7 +182,8 @@ void OrderSearch::run_thoroughly(Skyline<Mapping>& skyline) const {
   enumerate(0, chosen, skyline);
 }
 
-void OrderSearch::enumerate(size_t group, std::vector<const Option*>& chosen, Skyline<Mapping>& skyline) const {
+void OrderSearch::enumerate(size_t group, std::vector<const Option*>& chosen,
+                            Skyline<Mapping>& skyline) const {
   if (group == groups_.size()) {
     Gaps gaps = gaps_of(chosen);
     return permute(0, gaps, chosen, skyline);
@@ -174,11 +200,13 @@ void OrderSearch::permute(size_t gap, Gaps& gaps, const std::vector<const Option
   if (gap == gaps.size()) {
     Mapping mapping = mapping_of(gaps, chosen);
     const Cost cost = model_->cost(mapping);
-    if (!skyline.beats(cost.capacity, cost.traffic)) skyline.add(cost.capacity, cost.traffic, std::move(mapping));
+    if (!skyline.beats(cost.capacity, cost.traffic))
+      skyline.add(cost.capacity, cost.traffic, std::move(mapping));
     return;
   }
   const auto free = std::find_if(gaps[gap].begin(), gaps[gap].end(), [&](const Step& step) {
-    return !einsum_->dims[static_cast<size_t>(step.index)].ordered && !everywhere_[static_cast<size_t>(step.index)];
+    return !einsum_->dims[static_cast<size_t>(step.index)].ordered &&
+           !everywhere_[static_cast<size_t>(step.index)];
   });
   const auto by_dim = [](const Step& a, const Step& b) { return a.index < b.index; };
   std::sort(free, gaps[gap].end(), by_dim);
@@ -192,8 +220,8 @@ Mapping OrderSearch::mapping(const Choice& choice) const {
   return mapping_of(gaps_of(chosen), chosen);
 }
 
-// The loops of each gap. Ordered dims come first, then those that change every box, and a group that
-// keeps last.
+// The loops of each gap. Ordered dims come first, then those that change every box, and a group
+// that keeps last.
 OrderSearch::Gaps OrderSearch::gaps_of(const std::vector<const Option*>& chosen) const {
   Gaps gaps(order_.tensors.size() + 1);
   const auto add = [&](auto wanted) {

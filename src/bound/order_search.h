@@ -20,8 +20,8 @@ class OrderSearch {
   OrderSearch(const Einsum& einsum, const CostModel& model, const Order& order,
               std::vector<std::vector<Option>> groups);
 
-  /// Adds every way that the skyline does not beat, by the product of its factors: not less than what it
-  /// costs. A way is known by its place in `choices`, where it gets `index` as its search.
+  /// Adds every way that the skyline does not beat, by the product of its factors: not less than
+  /// what it costs. A way is known by its place in `choices`, where it gets `index` as its search.
   void run(uint32_t index, std::vector<Choice>& choices, Skyline<uint32_t>& skyline);
   /// Adds every way with every order of its loops, costed exactly.
   void run_thoroughly(Skyline<Mapping>& skyline) const;
@@ -51,14 +51,17 @@ class OrderSearch {
   using Gaps = std::vector<std::vector<Step>>;
 
   // The least factors of a branch, position by position.
-  int64_t* held_of(size_t group, size_t branch) { return &factors_[group][2 * branch * weights_.size()]; }
+  int64_t* held_of(size_t group, size_t branch) {
+    return &factors_[group][2 * branch * weights_.size()];
+  }
   int64_t* kept_of(size_t group, size_t branch) { return held_of(group, branch) + weights_.size(); }
   uint32_t grow(size_t group, uint32_t from, uint32_t to);
   void visit(size_t group, uint32_t branch, Skyline<uint32_t>& skyline);
   void take(size_t group, uint32_t option, Skyline<uint32_t>& skyline);
   void finish(Skyline<uint32_t>& skyline);
   void enumerate(size_t group, std::vector<const Option*>& chosen, Skyline<Mapping>& skyline) const;
-  void permute(size_t gap, Gaps& gaps, const std::vector<const Option*>& chosen, Skyline<Mapping>& skyline) const;
+  void permute(size_t gap, Gaps& gaps, const std::vector<const Option*>& chosen,
+               Skyline<Mapping>& skyline) const;
   Gaps gaps_of(const std::vector<const Option*>& chosen) const;
   Mapping mapping_of(const Gaps& gaps, const std::vector<const Option*>& chosen) const;
 
@@ -68,9 +71,10 @@ class OrderSearch {
   std::vector<std::vector<Option>> groups_;
   std::vector<std::vector<Branch>> branches_ = {};  // by group; the whole is the last
   std::vector<std::vector<int64_t>> factors_ = {};
-  std::vector<bool> everywhere_ = {};               // dims that every tensor has, outside of windows
-  std::vector<Weights> weights_ = {};               // by position
-  std::vector<State> states_ = {};                  // by the number of groups decided
+  std::vector<bool> twin_ = {};        // groups with the same options as the one before
+  std::vector<bool> everywhere_ = {};  // dims that every tensor has, outside of windows
+  std::vector<Weights> weights_ = {};  // by position
+  std::vector<State> states_ = {};     // by the number of groups decided
   // What the groups from there on multiply by at least.
   std::vector<std::vector<int64_t>> least_held_ = {}, least_kept_ = {};
   Choice choice_ = {};

@@ -10,8 +10,9 @@
 namespace solar::bound {
 
 struct Replay {
-  Cost cost = {};          // counted, not derived
-  std::string fault = {};  // empty where every access hit its buffer and every output came out right
+  Cost cost = {};  // counted, not derived
+  std::string fault =
+      {};  // empty where every access hit its buffer and every output came out right
 };
 
 /// Every output sums the product of all inputs, modulo a prime. Only elements that a useful point

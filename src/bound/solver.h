@@ -1,6 +1,6 @@
 #pragma once
-// Integer linear programs with integer coefficients, handed to a solver. The solver computes in floating
-// point: who needs a certain answer evaluates the values it returns.
+// Integer linear programs with integer coefficients, handed to a solver. The solver computes in
+// floating point: who needs a certain answer evaluates the values it returns.
 
 #include <cstdint>
 #include <utility>
@@ -25,7 +25,8 @@ struct Program {
 
 struct Solution {
   enum class Status : uint8_t { Optimal, Infeasible, Stopped } status = Status::Stopped;
-  std::vector<int64_t> values = {};  // nearest integers, of the best solution found; empty without one
+  std::vector<int64_t> values =
+      {};  // nearest integers, of the best solution found; empty without one
 };
 
 /// Minimises the cost. Stops after about that many seconds.

@@ -11,21 +11,22 @@
 namespace solar::bound {
 namespace {
 
-double lower_of(int64_t value) {
+double solver_lower(int64_t value) {
   return value == INT64_MIN ? -std::numeric_limits<double>::infinity() : static_cast<double>(value);
 }
-double upper_of(int64_t value) {
+double solver_upper(int64_t value) {
   return value == INT64_MAX ? std::numeric_limits<double>::infinity() : static_cast<double>(value);
 }
 
-void load(Cbc_Model* model, const Program& program) {
+void load_program(Cbc_Model* model, const Program& program) {
   std::vector<std::vector<std::pair<int, double>>> by_column(program.columns.size());
   std::vector<double> row_lower, row_upper;
   for (size_t r = 0; r < program.rows.size(); ++r) {
-    row_lower.push_back(lower_of(program.rows[r].lower));
-    row_upper.push_back(upper_of(program.rows[r].upper));
+    row_lower.push_back(solver_lower(program.rows[r].lower));
+    row_upper.push_back(solver_upper(program.rows[r].upper));
     for (auto [column, coefficient] : program.rows[r].terms)
-      by_column[static_cast<size_t>(column)].emplace_back(static_cast<int>(r), static_cast<double>(coefficient));
+      by_column[static_cast<size_t>(column)].emplace_back(static_cast<int>(r),
+                                                          static_cast<double>(coefficient));
   }
   std::vector<CoinBigIndex> start = {0};
   std::vector<int> index;
@@ -37,12 +38,12 @@ void load(Cbc_Model* model, const Program& program) {
     }
     start.push_back(static_cast<CoinBigIndex>(index.size()));
     lower.push_back(0);
-    upper.push_back(upper_of(program.columns[c].upper));
+    upper.push_back(solver_upper(program.columns[c].upper));
     cost.push_back(static_cast<double>(program.columns[c].cost));
   }
-  Cbc_loadProblem(model, static_cast<int>(program.columns.size()), static_cast<int>(program.rows.size()), start.data(),
-                  index.data(), value.data(), lower.data(), upper.data(), cost.data(), row_lower.data(),
-                  row_upper.data());
+  Cbc_loadProblem(model, static_cast<int>(program.columns.size()),
+                  static_cast<int>(program.rows.size()), start.data(), index.data(), value.data(),
+                  lower.data(), upper.data(), cost.data(), row_lower.data(), row_upper.data());
   for (size_t c = 0; c < program.columns.size(); ++c)
     if (program.columns[c].integer) Cbc_setInteger(model, static_cast<int>(c));
 }
@@ -51,10 +52,11 @@ void load(Cbc_Model* model, const Program& program) {
 
 Solution solve(const Program& program, int64_t seconds) {
   Cbc_Model* model = Cbc_newModel();
-  load(model, program);
+  load_program(model, program);
   Cbc_setLogLevel(model, 0);
   Cbc_setParameter(model, "seconds", std::to_string(seconds).c_str());
-  // Costs are whole numbers of any size: the defaults would take a solution for the best that is not.
+  // Costs are whole numbers of any size: the defaults would take a solution for the best that is
+  // not.
   Cbc_setParameter(model, "ratioGap", "0");
   Cbc_setParameter(model, "allowableGap", "0");
   Cbc_solve(model);

@@ -10,28 +10,29 @@
 namespace solar::bound {
 namespace {
 
-bool contains(const std::vector<int32_t>& all, int32_t one) {
+bool holds_dim(const std::vector<int32_t>& all, int32_t one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 // What the loops of one group mean to the tensors in their order.
-class Factors {
+class GroupFactors {
  public:
   // `whole`: of each tensor of the order, the axes it holds as ranges.
-  Factors(const Einsum& einsum, const CostModel& model, const Order& order, const std::vector<int32_t>& group,
-          std::vector<uint32_t> whole)
+  GroupFactors(const Einsum& einsum, const CostModel& model, const Order& order,
+               const std::vector<int32_t>& group, std::vector<uint32_t> whole)
       : einsum_(einsum), group_(group), whole_(std::move(whole)) {
     for (size_t i = 0; i < order.tensors.size(); ++i) {
       ranks_.emplace_back();
       for (const Rank& rank : model.ranks(static_cast<size_t>(order.tensors[i]), whole_[i]))
-        if (contains(group, rank.dims[0])) ranks_.back().push_back(rank);
+        if (holds_dim(group, rank.dims[0])) ranks_.back().push_back(rank);
       has_window_.push_back(std::any_of(ranks_.back().begin(), ranks_.back().end(),
                                         [](const Rank& rank) { return rank.is_window(); }));
     }
   }
 
   Option plain(std::vector<GapLoop> loops) const {
-    std::stable_sort(loops.begin(), loops.end(), [](const GapLoop& a, const GapLoop& b) { return a.gap < b.gap; });
+    std::stable_sort(loops.begin(), loops.end(),
+                     [](const GapLoop& a, const GapLoop& b) { return a.gap < b.gap; });
     Option option{.loops = std::move(loops), .whole = whole_};
     for (size_t i = 0; i < ranks_.size(); ++i) {
       int32_t last = -1;
@@ -58,17 +59,18 @@ class Factors {
     return option;
   }
 
-  // The variants of an option that put the group's loops innermost in their gaps, in every order of its
-  // dims, where windows gain by it.
+  // The variants of an option that put the group's loops innermost in their gaps, in every order of
+  // its dims, where windows gain by it.
   void add_keeping(const Option& option, std::vector<Option>& all) const {
     std::vector<int32_t> turn = group_;
     std::sort(turn.begin(), turn.end());
     do {
       Option variant = option;
       const auto place = [&](int32_t dim) { return std::find(turn.begin(), turn.end(), dim); };
-      std::stable_sort(variant.loops.begin(), variant.loops.end(), [&](const GapLoop& a, const GapLoop& b) {
-        return a.gap != b.gap ? a.gap < b.gap : place(a.dim) < place(b.dim);
-      });
+      std::stable_sort(variant.loops.begin(), variant.loops.end(),
+                       [&](const GapLoop& a, const GapLoop& b) {
+                         return a.gap != b.gap ? a.gap < b.gap : place(a.dim) < place(b.dim);
+                       });
       for (size_t j = 0; j < variant.loops.size(); ++j) {
         if (variant.loops[j].gap == variant.gap) continue;
         variant.gap = variant.loops[j].gap;
@@ -87,7 +89,7 @@ class Factors {
  private:
   bool has(size_t i, int32_t dim) const {
     return std::any_of(ranks_[i].begin(), ranks_[i].end(),
-                       [&](const Rank& rank) { return contains(rank.dims, dim); });
+                       [&](const Rank& rank) { return holds_dim(rank.dims, dim); });
   }
 
   // The case of one dim, without a sweep.
@@ -95,7 +97,8 @@ class Factors {
     const int64_t extent = einsum_.dims[static_cast<size_t>(group_[0])].extent;
     for (size_t i = 0; i < ranks_.size(); ++i) {
       size_t above = 0;
-      while (above < option.loops.size() && option.loops[above].gap <= static_cast<int32_t>(i)) ++above;
+      while (above < option.loops.size() && option.loops[above].gap <= static_cast<int32_t>(i))
+        ++above;
       const bool has = !ranks_[i].empty();
       option.held.push_back(!has ? 1 : above == 0 ? extent : option.loops[above - 1].tile);
       option.entered.push_back(has ? extent : trips(option.loops, 0, above, extent));
@@ -107,13 +110,15 @@ class Factors {
     if (from == to) return 1;
     const int64_t tile = loops[from].tile;
     if (length <= tile) return trips(loops, from + 1, to, length);
-    return length / tile * trips(loops, from + 1, to, tile) + trips(loops, from + 1, to, length % tile);
+    return length / tile * trips(loops, from + 1, to, tile) +
+           trips(loops, from + 1, to, length % tile);
   }
 
   Sweep above(size_t i, const std::vector<GapLoop>& loops) const {
     std::vector<Step> steps;
     for (const GapLoop& loop : loops)
-      if (loop.gap <= static_cast<int32_t>(i)) steps.push_back({.index = loop.dim, .tile = loop.tile});
+      if (loop.gap <= static_cast<int32_t>(i))
+        steps.push_back({.index = loop.dim, .tile = loop.tile});
     return Sweep(einsum_, steps);
   }
 
@@ -133,12 +138,15 @@ class Factors {
 };
 
 // The choices of axes to hold as ranges, by position in the order.
-std::vector<std::vector<uint32_t>> range_choices(const Einsum& einsum, const CostModel& model, const Order& order,
+std::vector<std::vector<uint32_t>> range_choices(const Einsum& einsum, const CostModel& model,
+                                                 const Order& order,
                                                  const std::vector<int32_t>& group) {
   std::vector<std::vector<uint32_t>> all = {std::vector<uint32_t>(order.tensors.size(), 0)};
   for (size_t i = 0; i < order.tensors.size(); ++i) {
     for (const Rank& rank : model.ranks(static_cast<size_t>(order.tensors[i]))) {
-      if (!contains(group, rank.dims[0]) || rank.axis < 0 || rank.axis >= 32 || !whole_range(rank, einsum)) continue;
+      if (!holds_dim(group, rank.dims[0]) || rank.axis < 0 || rank.axis >= 32 ||
+          !whole_range(rank, einsum))
+        continue;
       const size_t count = all.size();
       for (size_t c = 0; c < count; ++c) {
         all.push_back(all[c]);
@@ -154,10 +162,11 @@ bool nowhere_more(const std::vector<int64_t>& a, const std::vector<int64_t>& b) 
 }
 
 // Whether `a` does in any company at least as well as `b`.
-bool beats(const Option& a, const Option& b) {
+bool option_beats(const Option& a, const Option& b) {
   if (a.keeps() && a.gap < b.gap) return false;
   if (a.keeps() && !b.keeps()) return false;
-  return nowhere_more(a.held, b.held) && nowhere_more(a.kept, b.kept) && nowhere_more(a.entered, b.entered) &&
+  return nowhere_more(a.held, b.held) && nowhere_more(a.kept, b.kept) &&
+         nowhere_more(a.entered, b.entered) &&
          std::equal(a.last.begin(), a.last.end(), b.last.begin(), std::less_equal<>());
 }
 
@@ -170,7 +179,8 @@ std::vector<std::vector<int32_t>> dim_groups(const Einsum& einsum, const CostMod
     for (const Rank& rank : model.ranks(t)) {
       std::vector<int32_t> joined;
       std::erase_if(groups, [&](const std::vector<int32_t>& group) {
-        const bool meets = std::any_of(group.begin(), group.end(), [&](int32_t d) { return contains(rank.dims, d); });
+        const bool meets = std::any_of(group.begin(), group.end(),
+                                       [&](int32_t d) { return holds_dim(rank.dims, d); });
         if (meets) joined.insert(joined.end(), group.begin(), group.end());
         return meets;
       });
@@ -184,17 +194,20 @@ int64_t count_options(const Einsum& einsum, const CostModel& model, const Order&
                       const std::vector<int32_t>& group, const SplitRules& rules) {
   int64_t count = 1;
   for (int32_t dim : group)
-    count = saturating_mul(count, static_cast<int64_t>(chains(einsum, order, dim, presence(model, order, dim), rules).size()));
+    count = saturating_mul(
+        count, static_cast<int64_t>(
+                   chains(einsum, order, dim, presence(model, order, dim), rules).size()));
   return count;
 }
 
 std::vector<Option> options(const Einsum& einsum, const CostModel& model, const Order& order,
                             const std::vector<int32_t>& group, const SplitRules& rules) {
   std::vector<std::vector<std::vector<GapLoop>>> choices;
-  for (int32_t dim : group) choices.push_back(chains(einsum, order, dim, presence(model, order, dim), rules));
+  for (int32_t dim : group)
+    choices.push_back(chains(einsum, order, dim, presence(model, order, dim), rules));
   std::vector<Option> all;
   for (auto& whole : range_choices(einsum, model, order, group)) {
-    const Factors factors(einsum, model, order, group, whole);
+    const GroupFactors factors(einsum, model, order, group, whole);
     std::vector<size_t> at(choices.size(), 0);
     for (bool more = true; more;) {
       std::vector<GapLoop> loops;
@@ -207,18 +220,21 @@ std::vector<Option> options(const Einsum& einsum, const CostModel& model, const 
       more = i < at.size();
     }
   }
-  if (group.size() == 1 || rules.thorough) return all;  // of one dim: already none beats another
+  if (group.size() == 1 || rules.thorough) return all;  // of one dim: none beats another
   // After this order an option can be beaten only by earlier ones, ties apart.
   const auto weight = [](const Option& option) {
-    return std::pair(std::accumulate(option.held.begin(), option.held.end(), int64_t{0}, saturating_add),
-                     std::accumulate(option.kept.begin(), option.kept.end(), int64_t{0}, saturating_add));
+    return std::pair(
+        std::accumulate(option.held.begin(), option.held.end(), int64_t{0}, saturating_add),
+        std::accumulate(option.kept.begin(), option.kept.end(), int64_t{0}, saturating_add));
   };
   std::vector<std::pair<std::pair<int64_t, int64_t>, size_t>> by_weight;
   for (size_t i = 0; i < all.size(); ++i) by_weight.emplace_back(weight(all[i]), i);
   std::sort(by_weight.begin(), by_weight.end());
   std::vector<Option> best;
   for (const auto& [key, i] : by_weight) {
-    if (std::any_of(best.begin(), best.end(), [&](const Option& other) { return beats(other, all[i]); })) continue;
+    if (std::any_of(best.begin(), best.end(),
+                    [&](const Option& other) { return option_beats(other, all[i]); }))
+      continue;
     best.push_back(std::move(all[i]));
   }
   return best;

@@ -1,6 +1,6 @@
 #pragma once
-// How the dims of one group may be split above an order of storage nodes, and what each way means to
-// the tensors. Dims form a group where a window ties them together.
+// How the dims of one group may be split above an order of storage nodes, and what each way means
+// to the tensors. Dims form a group where a window ties them together.
 
 #include <cstdint>
 #include <vector>
@@ -24,8 +24,8 @@ struct Order {
 };
 
 struct SplitRules {
-  /// Where a dim of a window may be split a second time: to single steps only, or to any tile and also
-  /// in gaps where no lemma rules it out.
+  /// Where a dim of a window may be split a second time: to single steps only, or to any tile and
+  /// also in gaps where no lemma rules it out.
   enum class Windows : uint8_t { Narrow, Wide } windows = Windows::Narrow;
   /// Every integer tile: for small einsums.
   bool thorough = false;
@@ -40,8 +40,8 @@ struct Option {
   std::vector<int64_t> entered = {};
   std::vector<uint32_t> whole = {};  // axes of the tensor to hold as ranges, as in Step
   std::vector<int32_t> last = {};    // the last gap with a loop above that tensor; -1 for none
-  /// Where no other group has a loop after gap `gap`, -1 for nowhere, and the group's own loops stand
-  /// innermost in their gaps, windows keep what the next box shares: only `kept` enters.
+  /// Where no other group has a loop after gap `gap`, -1 for nowhere, and the group's own loops
+  /// stand innermost in their gaps, windows keep what the next box shares: only `kept` enters.
   int32_t gap = -1;
   std::vector<int64_t> kept = {};
   bool keeps() const { return gap >= 0; }

@@ -6,7 +6,7 @@
 namespace solar::bound {
 namespace {
 
-void add(Few<Pieces>& pieces, int64_t length, int64_t count) {
+void add_pieces(Few<Pieces>& pieces, int64_t length, int64_t count) {
   if (length == 0 || count == 0) return;
   for (Pieces& piece : pieces) {
     if (piece.length != length) continue;
@@ -24,7 +24,8 @@ int64_t count_of(const Few<Pieces>& pieces) {
 
 }  // namespace
 
-Sweep::Sweep(const Einsum& einsum, std::vector<Step> loops) : einsum_(&einsum), loops_(std::move(loops)) {}
+Sweep::Sweep(const Einsum& einsum, std::vector<Step> loops)
+    : einsum_(&einsum), loops_(std::move(loops)) {}
 
 Few<Pieces> Sweep::pieces(int32_t dim, size_t loop) const {
   Few<Pieces> all;
@@ -33,8 +34,10 @@ Few<Pieces> Sweep::pieces(int32_t dim, size_t loop) const {
     if (loops_[j].index != dim) continue;
     Few<Pieces> split;
     for (const Pieces& piece : all) {
-      add(split, std::min(loops_[j].tile, piece.length), std::max<int64_t>(1, piece.length / loops_[j].tile) * piece.count);
-      if (piece.length > loops_[j].tile) add(split, piece.length % loops_[j].tile, piece.count);
+      add_pieces(split, std::min(loops_[j].tile, piece.length),
+                 std::max<int64_t>(1, piece.length / loops_[j].tile) * piece.count);
+      if (piece.length > loops_[j].tile)
+        add_pieces(split, piece.length % loops_[j].tile, piece.count);
     }
     all = std::move(split);
   }
@@ -50,7 +53,8 @@ std::vector<Interval> Sweep::intervals(int32_t dim) const {
     std::vector<Interval> split;
     for (const Interval& whole : all)
       for (int64_t at = 0; at < whole.length; at += loop.tile)
-        split.push_back({.start = whole.start + at, .length = std::min(loop.tile, whole.length - at)});
+        split.push_back(
+            {.start = whole.start + at, .length = std::min(loop.tile, whole.length - at)});
     all = std::move(split);
   }
   return all;
@@ -161,8 +165,8 @@ int64_t total_overlap(const Rank& rank, const Sweep& sweep, size_t loop) {
   }
 }
 
-Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
-                        size_t from) {
+Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others,
+                        const Sweep& sweep, size_t from) {
   Entering result{.elements = 1};
   for (const Rank& rank : ranks) result.elements *= total_image(rank, sweep);
   for (int32_t dim : others) result.each *= sweep.count(dim);
@@ -180,7 +184,8 @@ Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_
         count = count_of(sweep.pieces(dim, j));
       shared *= count;
     }
-    for (size_t r = 0; r < ranks.size() && shared != 0; ++r) shared *= total_overlap(ranks[r], sweep, j);
+    for (size_t r = 0; r < ranks.size() && shared != 0; ++r)
+      shared *= total_overlap(ranks[r], sweep, j);
     result.elements -= shared;
     anew = anew && !(between && shared != 0);
   }

@@ -68,10 +68,10 @@ struct Entering {
   __int128 each = 1;
 };
 
-/// What enters a buffer below the loops: what all boxes touch, less what each shares with the one before
-/// where the step from that one is of loop `from` or further inwards. `others` are the dims that loops
-/// may split and no rank has. Must fit: the box has at most 2^63 points.
-Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others, const Sweep& sweep,
-                        size_t from);
+/// What enters a buffer below the loops: what all boxes touch, less what each shares with the one
+/// before where the step from that one is of loop `from` or further inwards. `others` are the dims
+/// that loops may split and no rank has. Must fit: the box has at most 2^63 points.
+Entering total_entering(const std::vector<Rank>& ranks, const std::vector<int32_t>& others,
+                        const Sweep& sweep, size_t from);
 
 }  // namespace solar::bound

@@ -14,7 +14,8 @@ namespace {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const Einsum& einsum, const CostModel& model, const Order& order, const std::vector<std::vector<Option>>& groups)
+  ProgramBuilder(const Einsum& einsum, const CostModel& model, const Order& order,
+                 const std::vector<std::vector<Option>>& groups)
       : einsum_(einsum), model_(model), order_(order), groups_(groups) {
     for (const auto& options : groups) {
       Program::Row one{.lower = 1, .upper = 1};
@@ -35,7 +36,8 @@ class ProgramBuilder {
         room.terms.emplace_back(column, held_bytes(einsum_.tensors[t], product));
       });
       for_products(i, &Option::entered, [&](int32_t column, int64_t product) {
-        program_.columns[static_cast<size_t>(column)].cost += moved_bytes(einsum_.tensors[t], product, model_.distinct(t));
+        program_.columns[static_cast<size_t>(column)].cost +=
+            moved_bytes(einsum_.tensors[t], product, model_.distinct(t));
       });
     }
     // A column may stand in the row of several tensors.
@@ -49,13 +51,14 @@ class ProgramBuilder {
  private:
   // The columns that stand for each combination of the options of the groups whose factor varies.
   template <class Use>
-  void for_products(size_t i, std::vector<int64_t> Option::*factor, Use use) {
+  void for_products(size_t i, std::vector<int64_t> Option::* factor, Use use) {
     int64_t constant = 1;
     std::vector<size_t> varying;
     for (size_t g = 0; g < groups_.size(); ++g) {
       const int64_t first = (groups_[g][0].*factor)[i];
-      const bool same = std::all_of(groups_[g].begin(), groups_[g].end(),
-                                    [&](const Option& option) { return (option.*factor)[i] == first; });
+      const bool same =
+          std::all_of(groups_[g].begin(), groups_[g].end(),
+                      [&](const Option& option) { return (option.*factor)[i] == first; });
       if (same)
         constant = saturating_mul(constant, first);
       else
@@ -79,14 +82,16 @@ class ProgramBuilder {
   // The first of the columns of all combinations of these groups' options, the first group fastest.
   int32_t joint(const std::vector<size_t>& groups) {
     if (groups.size() == 1) return first_[groups[0]];
-    const auto [found, fresh] = joint_.try_emplace(groups, static_cast<int32_t>(program_.columns.size()));
+    const auto [found, fresh] =
+        joint_.try_emplace(groups, static_cast<int32_t>(program_.columns.size()));
     if (!fresh) return found->second;
     // Over all combinations with one option of one group: as much as that option is taken.
     std::vector<std::vector<Program::Row>> marginals;
     for (size_t g : groups) {
       marginals.emplace_back();
       for (size_t o = 0; o < groups_[g].size(); ++o)
-        marginals.back().push_back({.lower = 0, .upper = 0, .terms = {{first_[g] + static_cast<int32_t>(o), -1}}});
+        marginals.back().push_back(
+            {.lower = 0, .upper = 0, .terms = {{first_[g] + static_cast<int32_t>(o), -1}}});
     }
     std::vector<size_t> at(groups.size(), 0);
     for (bool more = true; more;) {
@@ -119,17 +124,21 @@ std::optional<int64_t> least_traffic_by_program(const Einsum& given, int64_t cap
   std::optional<int64_t> best;
   for (const Order& order : orders(einsum, model)) {
     std::vector<std::vector<Option>> groups;
-    for (const auto& group : dim_groups(einsum, model)) groups.push_back(options(einsum, model, order, group, {}));
-    if (groups.empty()) groups.push_back({Option{.held = std::vector<int64_t>(order.tensors.size(), 1),
-                                                 .entered = std::vector<int64_t>(order.tensors.size(), 1)}});
+    for (const auto& group : dim_groups(einsum, model))
+      groups.push_back(options(einsum, model, order, group, {}));
+    if (groups.empty())
+      groups.push_back({Option{.held = std::vector<int64_t>(order.tensors.size(), 1),
+                               .entered = std::vector<int64_t>(order.tensors.size(), 1)}});
     const Program program = ProgramBuilder(einsum, model, order, groups).build(capacity);
     const Solution solution = solve(program);
     if (solution.status == Solution::Status::Infeasible) continue;
-    if (solution.status != Solution::Status::Optimal || solution.values.size() != program.columns.size())
+    if (solution.status != Solution::Status::Optimal ||
+        solution.values.size() != program.columns.size())
       return std::nullopt;
     int64_t traffic = 0;
     for (size_t c = 0; c < program.columns.size(); ++c)
-      traffic = saturating_add(traffic, saturating_mul(program.columns[c].cost, solution.values[c]));
+      traffic =
+          saturating_add(traffic, saturating_mul(program.columns[c].cost, solution.values[c]));
     best = std::min(best.value_or(traffic), traffic);
   }
   return best;

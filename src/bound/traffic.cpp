@@ -12,11 +12,11 @@ namespace {
 using Wide = __int128;
 constexpr Wide kTooMuch = Wide{1} << 120;
 
-int64_t narrow(Wide value) { return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value); }
+int64_t narrowed(Wide value) { return value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value); }
 
 // `distinct` elements of the tensor move; `untouched` ones of the whole box stay outside.
-TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks, const std::vector<Step>& loops,
-                           int64_t distinct, int64_t untouched) {
+TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks,
+                           const std::vector<Step>& loops, int64_t distinct, int64_t untouched) {
   const Sweep sweep(einsum, loops);
   std::vector<bool> relevant(einsum.dims.size(), false);
   int64_t held = 1;
@@ -31,27 +31,32 @@ TensorTraffic sweep_tensor(const Einsum& einsum, const std::vector<Rank>& ranks,
   std::vector<int32_t> others;  // dims that the tensor does not have and a loop splits
   for (size_t j = 0; j < sweep.loops(); ++j) {
     const int32_t dim = sweep.dim_of(j);
-    if (!relevant[static_cast<size_t>(dim)] && std::find(others.begin(), others.end(), dim) == others.end())
+    if (!relevant[static_cast<size_t>(dim)] &&
+        std::find(others.begin(), others.end(), dim) == others.end())
       others.push_back(dim);
   }
   const Entering entering = total_entering(ranks, others, sweep, 0);
   Wide entered = entering.elements - entering.each * untouched;
   if (!einsum.guards.empty()) {
     // A guard may be over dims that no loop splits: they count once.
-    if (const auto live = total_live(einsum, ranks, others, sweep)) entered = std::min(entered, *live);
+    if (const auto live = total_live(einsum, ranks, others, sweep))
+      entered = std::min(entered, *live);
     entered = std::max(entered, Wide{distinct});
   }
-  return {.held = std::min(held, distinct), .entered = narrow(entered)};
+  return {.held = std::min(held, distinct), .entered = narrowed(entered)};
 }
 
 }  // namespace
 
-int64_t held_bytes(const Tensor& tensor, int64_t elements) { return bytes_of(elements, tensor.on_chip); }
+int64_t held_bytes(const Tensor& tensor, int64_t elements) {
+  return bytes_of(elements, tensor.on_chip);
+}
 
 int64_t moved_bytes(const Tensor& tensor, int64_t entered, int64_t distinct) {
   if (!tensor.is_output) return bytes_of(entered, tensor.dram);
   const int64_t again = std::max<int64_t>(0, entered - distinct);
-  return saturating_add(bytes_of(distinct, tensor.dram), bytes_of(saturating_mul(2, again), tensor.partial));
+  return saturating_add(bytes_of(distinct, tensor.dram),
+                        bytes_of(saturating_mul(2, again), tensor.partial));
 }
 
 CostModel::CostModel(const Einsum& einsum) : einsum_(&einsum) {
@@ -97,7 +102,8 @@ Cost CostModel::cost(const Mapping& mapping) const {
     const TensorTraffic moves = sweep_tensor(*einsum_, ranks, loops, distinct_[t], untouched_[t]);
     result.tensors[t] = moves;
     result.capacity = saturating_add(result.capacity, held_bytes(tensor, moves.held));
-    result.traffic = saturating_add(result.traffic, moved_bytes(tensor, moves.entered, distinct_[t]));
+    result.traffic =
+        saturating_add(result.traffic, moved_bytes(tensor, moves.entered, distinct_[t]));
   }
   return result;
 }

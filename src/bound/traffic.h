@@ -1,6 +1,6 @@
 #pragma once
-// What a mapping of an einsum costs: the bytes its buffers take and the bytes that cross between them
-// and DRAM. A closed form over trip counts; the simulator of bound/replay.h counts the same.
+// What a mapping of an einsum costs: the bytes its buffers take and the bytes that cross between
+// them and DRAM. A closed form over trip counts; the simulator of bound/replay.h counts the same.
 
 #include <cstdint>
 #include <vector>
@@ -25,16 +25,17 @@ struct Cost {
 
 /// Bytes of a buffer that holds this many elements.
 int64_t held_bytes(const Tensor& tensor, int64_t elements);
-/// Bytes to and from DRAM where this many elements, `distinct` different ones, came into the buffer: an
-/// input is read each time; an output is written each time and, but for the first, read back.
+/// Bytes to and from DRAM where this many elements, `distinct` different ones, came into the
+/// buffer: an input is read each time; an output is written each time and, but for the first, read
+/// back.
 int64_t moved_bytes(const Tensor& tensor, int64_t entered, int64_t distinct);
 
 /// An einsum prepared for the evaluation of many mappings.
 class CostModel {
  public:
   explicit CostModel(const Einsum& einsum);
-  /// Exact where the footprints are (bound/access.h) and no guard cuts the box; otherwise not less than
-  /// what an execution moves. The mapping must store every tensor once.
+  /// Exact where the footprints are (bound/access.h) and no guard cuts the box; otherwise not less
+  /// than what an execution moves. The mapping must store every tensor once.
   Cost cost(const Mapping& mapping) const;
   /// Distinct elements of a tensor that an execution moves.
   int64_t distinct(size_t tensor) const { return distinct_[tensor]; }

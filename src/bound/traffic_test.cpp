@@ -25,12 +25,19 @@ void expect_replayed(uint64_t seed, const Shape& shape) {
 
 TEST(Traffic, EqualsReplayOfRandomMappings) {
   for (uint64_t seed = 1; seed <= 300; ++seed)
-    expect_replayed(seed, {.dims = 2 + static_cast<int64_t>(seed % 3), .largest = 7, .inputs = 1 + static_cast<int64_t>(seed % 3), .widths = true});
+    expect_replayed(seed, {.dims = 2 + static_cast<int64_t>(seed % 3),
+                           .largest = 7,
+                           .inputs = 1 + static_cast<int64_t>(seed % 3),
+                           .widths = true});
 }
 
 TEST(Traffic, EqualsReplayOfRandomMappingsOfWindows) {
   for (uint64_t seed = 1; seed <= 400; ++seed)
-    expect_replayed(seed, {.dims = 2 + static_cast<int64_t>(seed % 3), .largest = 7, .inputs = 2, .windows = true, .widths = true});
+    expect_replayed(seed, {.dims = 2 + static_cast<int64_t>(seed % 3),
+                           .largest = 7,
+                           .inputs = 2,
+                           .windows = true,
+                           .widths = true});
 }
 
 }  // namespace

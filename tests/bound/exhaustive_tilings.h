@@ -1,6 +1,6 @@
 #pragma once
-// Every tiling of a tiny einsum, by brute force: all orders of storage nodes, all tiles in all gaps, all
-// orders of the loops in a gap.
+// Every tiling of a tiny einsum, by brute force: all orders of storage nodes, all tiles in all
+// gaps, all orders of the loops in a gap.
 
 #include <algorithm>
 #include <functional>
@@ -18,8 +18,8 @@ struct EveryTiling {
   bool orders_in_gaps = true;
 };
 
-/// Calls `visit` with each mapping. The number grows like the product of the extents to the power of
-/// the tensors.
+/// Calls `visit` with each mapping. The number grows like the product of the extents to the power
+/// of the tensors.
 inline void for_every_tiling(const Einsum& einsum, const EveryTiling& rules,
                              const std::function<void(const Mapping&)>& visit) {
   const size_t count = einsum.tensors.size();
@@ -56,10 +56,12 @@ inline void for_every_tiling(const Einsum& einsum, const EveryTiling& rules,
     while (std::next_permutation(gaps[gap].begin(), gaps[gap].end(), by_dim));
     gaps[gap] = before;
   };
-  const std::function<void(size_t, size_t, int64_t)> split = [&](size_t dim, size_t gap, int64_t tile) {
+  const std::function<void(size_t, size_t, int64_t)> split = [&](size_t dim, size_t gap,
+                                                                 int64_t tile) {
     if (dim == einsum.dims.size()) return arrange(0);
     const int64_t extent = einsum.dims[dim].extent;
-    if (gap == count) return split(dim + 1, 0, dim + 1 < einsum.dims.size() ? einsum.dims[dim + 1].extent : 0);
+    if (gap == count)
+      return split(dim + 1, 0, dim + 1 < einsum.dims.size() ? einsum.dims[dim + 1].extent : 0);
     split(dim, gap + 1, tile);
     for (int64_t next = 1; next < tile; ++next) {
       if (rules.only_divisors && (extent % next != 0 || tile % next != 0)) continue;
@@ -78,7 +80,8 @@ inline Skyline<Mapping> exhaustive_skyline(const Einsum& einsum, const EveryTili
   const CostModel model(einsum);
   for_every_tiling(einsum, rules, [&](const Mapping& mapping) {
     const Cost cost = model.cost(mapping);
-    if (!skyline.beats(cost.capacity, cost.traffic)) skyline.add(cost.capacity, cost.traffic, mapping);
+    if (!skyline.beats(cost.capacity, cost.traffic))
+      skyline.add(cost.capacity, cost.traffic, mapping);
   });
   return skyline;
 }

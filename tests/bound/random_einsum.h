@@ -32,11 +32,13 @@ inline void count_elements(Einsum& einsum) {
   einsum.points = 0;
   const auto value = [&](const Affine& affine) {
     int64_t sum = affine.offset;
-    for (const Term& term : affine.terms) sum += term.coefficient * point[static_cast<size_t>(term.dim)];
+    for (const Term& term : affine.terms)
+      sum += term.coefficient * point[static_cast<size_t>(term.dim)];
     return sum;
   };
   for (bool more = true; more;) {
-    if (std::all_of(einsum.guards.begin(), einsum.guards.end(), [&](const Guard& g) { return value(g) >= 0; })) {
+    if (std::all_of(einsum.guards.begin(), einsum.guards.end(),
+                    [&](const Guard& g) { return value(g) >= 0; })) {
       ++einsum.points;
       for (size_t t = 0; t < einsum.tensors.size(); ++t) {
         std::vector<int64_t> element;
@@ -68,19 +70,25 @@ struct Shape {
 inline Einsum random_einsum(Random& random, const Shape& shape) {
   Einsum einsum{.name = "random"};
   for (int64_t d = 0; d < shape.dims; ++d)
-    einsum.dims.push_back({.name = std::string(1, static_cast<char>('a' + d)), .extent = random.in(1, shape.largest)});
+    einsum.dims.push_back({.name = std::string(1, static_cast<char>('a' + d)),
+                           .extent = random.in(1, shape.largest)});
   const int64_t widths[] = {32, 64, 128, 18};
   for (int64_t t = 0; t <= shape.inputs; ++t) {
-    Tensor tensor{.name = "T" + std::to_string(t), .array = static_cast<int32_t>(t), .is_output = t == shape.inputs};
+    Tensor tensor{.name = "T" + std::to_string(t),
+                  .array = static_cast<int32_t>(t),
+                  .is_output = t == shape.inputs};
     for (int32_t d = 0; d < static_cast<int32_t>(shape.dims); ++d)
-      if (random.in(0, 2) != 0) tensor.axes.push_back({.terms = {{.dim = d}}, .offset = random.in(0, 1)});
+      if (random.in(0, 2) != 0)
+        tensor.axes.push_back({.terms = {{.dim = d}}, .offset = random.in(0, 1)});
     if (shape.windows && tensor.axes.size() >= 2 && random.in(0, 1) == 0) {
       // Two axes become one window.
       Affine& axis = tensor.axes[0];
       axis.terms[0].coefficient = random.in(1, 3);
-      axis.terms.push_back({.dim = tensor.axes[1].terms[0].dim, .coefficient = random.in(0, 3) == 0 ? -1 : random.in(1, 2)});
+      axis.terms.push_back({.dim = tensor.axes[1].terms[0].dim,
+                            .coefficient = random.in(0, 3) == 0 ? -1 : random.in(1, 2)});
       tensor.axes.erase(tensor.axes.begin() + 1);
-      if (random.in(0, 4) == 0) tensor.axes.push_back({.terms = {axis.terms[1]}});  // tells them apart
+      if (random.in(0, 4) == 0)
+        tensor.axes.push_back({.terms = {axis.terms[1]}});  // tells them apart
     }
     if (shape.widths) {
       tensor.dram.bytes_per_32 = widths[random.in(0, 3)];
@@ -93,9 +101,10 @@ inline Einsum random_einsum(Random& random, const Shape& shape) {
     const auto a = static_cast<int32_t>(random.in(0, shape.dims - 2));
     const auto b = static_cast<int32_t>(random.in(a + 1, shape.dims - 1));
     const int64_t sign = random.in(0, 1) == 0 ? -1 : 1;
-    einsum.guards.push_back({.terms = {{.dim = a, .coefficient = sign * random.in(1, 2)},
-                                       {.dim = b, .coefficient = random.in(0, 2) == 0 ? sign : -sign}},
-                             .offset = random.in(-1, 4)});
+    einsum.guards.push_back(
+        {.terms = {{.dim = a, .coefficient = sign * random.in(1, 2)},
+                   {.dim = b, .coefficient = random.in(0, 2) == 0 ? sign : -sign}},
+         .offset = random.in(-1, 4)});
   }
   count_elements(einsum);
   return einsum;
@@ -112,16 +121,21 @@ inline uint32_t ranges(const Einsum& einsum, int32_t tensor) {
 inline Mapping random_mapping(Random& random, const Einsum& einsum) {
   std::vector<int32_t> order;
   for (size_t t = 0; t < einsum.tensors.size(); ++t) order.push_back(static_cast<int32_t>(t));
-  for (size_t t = order.size(); t > 1; --t) std::swap(order[t - 1], order[static_cast<size_t>(random.in(0, static_cast<int64_t>(t) - 1))]);
+  for (size_t t = order.size(); t > 1; --t)
+    std::swap(order[t - 1], order[static_cast<size_t>(random.in(0, static_cast<int64_t>(t) - 1))]);
   Mapping mapping;
   for (int32_t t : order) {
     for (int64_t loops = random.in(0, 3); loops > 0 && !einsum.dims.empty(); --loops) {
-      const auto d = static_cast<int32_t>(random.in(0, static_cast<int64_t>(einsum.dims.size()) - 1));
-      mapping.steps.push_back({.index = d, .tile = random.in(1, einsum.dims[static_cast<size_t>(d)].extent)});
+      const auto d =
+          static_cast<int32_t>(random.in(0, static_cast<int64_t>(einsum.dims.size()) - 1));
+      mapping.steps.push_back(
+          {.index = d, .tile = random.in(1, einsum.dims[static_cast<size_t>(d)].extent)});
     }
     const auto axes = static_cast<int64_t>(einsum.tensors[static_cast<size_t>(t)].axes.size());
-    const auto whole = static_cast<uint32_t>(random.in(0, 1) * random.in(0, (int64_t{1} << axes) - 1));
-    mapping.steps.push_back({.kind = Step::Kind::Store, .index = t, .whole = whole & ranges(einsum, t)});
+    const auto whole =
+        static_cast<uint32_t>(random.in(0, 1) * random.in(0, (int64_t{1} << axes) - 1));
+    mapping.steps.push_back(
+        {.kind = Step::Kind::Store, .index = t, .whole = whole & ranges(einsum, t)});
   }
   return mapping;
 }
