@@ -6,13 +6,15 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "bound/merge.h"
 #include "bound/slices.h"
 
 namespace solar::bound {
 
 namespace {
 
-constexpr int32_t kLongest = 16;  // units of a group that is not the whole graph
+constexpr int32_t kLongest = 16;     // units of a group that is not the whole graph
+constexpr size_t kMostTensors = 4;   // of an einsum whose tilings are looked for
 
 class Planner {
  public:
@@ -51,6 +53,7 @@ class Planner {
  private:
   std::optional<Group> cheapest(int32_t first, int32_t last) {
     auto best = sliced(graph_, first, last, capacity_);
+    if (best && best->traffic <= least_bytes(graph_, first, last)) return best;
     const auto tiled = with_epilogue(first, last);
     if (tiled && (!best || tiled->traffic < best->traffic)) best = tiled;
     return best;
@@ -60,13 +63,12 @@ class Planner {
   /// finished, before it leaves.
   std::optional<Group> with_epilogue(int32_t first, int32_t last) {
     const Einsum& main = graph_.units[static_cast<size_t>(first)].einsum;
-    if (!tiles(main)) return std::nullopt;
+    if (main.tensors.size() > kMostTensors) return std::nullopt;
     Einsum einsum = main;
     Tensor& output = einsum.tensors.back();
     int64_t held = 0;   // bytes beside the tiles
     int64_t moved = 0;  // bytes beside those of the tiling
     int32_t current = output.array;
-    const std::vector<Affine>* axes = &main.tensors.back().axes;
     for (int32_t unit = first + 1; unit < last; ++unit) {
       const Einsum& next = graph_.units[static_cast<size_t>(unit)].einsum;
       const Tensor* input = follows(next, current);
@@ -84,12 +86,10 @@ class Planner {
     // The finished element leaves once, as what the last unit makes of it.
     output.dram = result.width;
     output.partial = std::max(output.partial, result.width);
-    (void)axes;
     const Point* point = best_point(curves_(einsum), capacity_ - held);
     if (point == nullptr) return std::nullopt;
     std::string schedule = schedule_text(einsum, *point);
-    for (int32_t unit = first + 1; unit < last; ++unit)
-      schedule += ", " + graph_.units[static_cast<size_t>(unit)].einsum.name;
+    if (last - first > 1) schedule += ", " + names_of(graph_, first + 1, last);
     return Group{.first = first,
                  .last = last,
                  .strategy = last - first == 1 ? "alone" : "epilogue",
@@ -97,9 +97,6 @@ class Planner {
                  .capacity = saturating_add(point->capacity, held),
                  .traffic = saturating_add(point->traffic, moved)};
   }
-
-  /// Tilings are looked for where a tensor is used again and again.
-  static bool tiles(const Einsum& einsum) { return !einsum.tensors.empty(); }
 
   /// The read of `array` by a unit that makes one element of each of its elements.
   const Tensor* follows(const Einsum& next, int32_t array) const {
@@ -146,13 +143,14 @@ class Planner {
   }
 
   static std::string schedule_text(const Einsum& einsum, const Point& point) {
+    const Einsum merged = merge_dims(einsum);
     std::string text;
     for (const Step& step : point.mapping.steps) {
       const auto at = static_cast<size_t>(step.index);
       if (step.kind == Step::Kind::Store) {
-        text += fmt::format("keep {} ", at < einsum.tensors.size() ? einsum.tensors[at].name : "?");
+        text += fmt::format("keep {}: ", merged.tensors[at].name);
       } else {
-        text += fmt::format("for d{} by {}: ", step.index, step.tile);
+        text += fmt::format("for {} by {}: ", merged.dims[at].name, step.tile);
       }
     }
     return text + einsum.name;

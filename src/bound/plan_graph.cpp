@@ -1,5 +1,7 @@
 #include "bound/plan_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -108,6 +110,34 @@ int64_t bytes_left_by(const PlanGraph& graph, int32_t first, int32_t last) {
     }
   }
   return bytes;
+}
+
+int64_t least_bytes(const PlanGraph& graph, int32_t first, int32_t last) {
+  int64_t bytes = bytes_left_by(graph, first, last);
+  std::map<int32_t, int64_t> read;
+  for (int32_t unit = first; unit < last; ++unit) {
+    for (const Tensor& tensor : graph.units[static_cast<size_t>(unit)].einsum.tensors) {
+      const PlanArray& array = graph.arrays[static_cast<size_t>(tensor.array)];
+      const bool inside = array.writer >= first && array.writer < last;
+      if (tensor.is_output || inside || array.generated) continue;
+      int64_t& most = read[tensor.array];
+      most = std::max(most, bytes_of(tensor.footprint, array.width));
+    }
+  }
+  for (const auto& [array, most] : read) bytes = saturating_add(bytes, most);
+  return bytes;
+}
+
+std::string names_of(const PlanGraph& graph, int32_t first, int32_t last) {
+  constexpr int32_t kShown = 6;
+  const auto name = [&](int32_t unit) {
+    return graph.units[static_cast<size_t>(unit)].einsum.name;
+  };
+  if (last - first > kShown)
+    return fmt::format("{} nodes from {} to {}", last - first, name(first), name(last - 1));
+  std::string text;
+  for (int32_t unit = first; unit < last; ++unit) text += (unit > first ? ", " : "") + name(unit);
+  return text;
 }
 
 PlanGraph plan_graph_of(const einsum::Graph& graph, const ir::Program& program,

@@ -39,6 +39,12 @@ struct PlanGraph {
 /// Bytes that the units [first, last) leave in DRAM for others, or as results.
 int64_t bytes_left_by(const PlanGraph& graph, int32_t first, int32_t last);
 
+/// Bytes that the units move at least: each array from outside read once, and what they leave.
+int64_t least_bytes(const PlanGraph& graph, int32_t first, int32_t last);
+
+/// `a`, `a, b, c`, `20 nodes from a to z`.
+std::string names_of(const PlanGraph& graph, int32_t first, int32_t last);
+
 PlanGraph plan_graph_of(const einsum::Graph& graph, const ir::Program& program,
                         const einsum::StoragePolicy& storage);
 

@@ -322,9 +322,7 @@ class Slicer {
       text += fmt::format("for {} in {}s of {}: ", dims_.name(loops_[l]), step,
                           dims_.extent(loops_[l]));
     }
-    for (int32_t unit = first_; unit < last_; ++unit)
-      text += (unit > first_ ? ", " : "") + einsum(unit).name;
-    return text;
+    return text + names_of(graph_, first_, last_);
   }
 
   const PlanGraph& graph_;

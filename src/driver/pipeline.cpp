@@ -7,6 +7,7 @@
 
 #include "arch/library.h"
 #include "driver/algebraic.h"
+#include "driver/cache_aware.h"
 #include "driver/fill_report.h"
 #include "driver/graph_work.h"
 #include "einsum/lift.h"
@@ -25,12 +26,13 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel) {
+Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel, bool forms) {
   const ir::VerifiedProgram& program = *loaded.program;
   einsum::LiftOptions options;
   options.known_ports = loaded.known_ports;
   options.recorded_path = loaded.recorded_path;
   options.storage = loaded.storage;
+  options.forms = forms;
   options.sparse_weights = loaded.sparse_weights;
   exec::NamedTensors computed;
   exec::RunOptions run;
@@ -98,9 +100,10 @@ Result<std::vector<arch::Machine>> machines_of(const AnalyzeOptions& options,
   return arch::load_all(options.archs, environment.arch_library());
 }
 
-Result<einsum::Graph> lift_step(const Loaded& loaded, const Environment& environment) {
+Result<einsum::Graph> lift_step(const Loaded& loaded, const Environment& environment,
+                                bool forms = false) {
   if (environment.progress) environment.progress("lift");
-  SOLAR_TRY(einsum::Graph graph, lift(loaded, environment.cancel));
+  SOLAR_TRY(einsum::Graph graph, lift(loaded, environment.cancel, forms));
   SOLAR_TRY([[maybe_unused]] const Done lifted, environment.check_cancelled());
   return graph;
 }
@@ -124,18 +127,27 @@ Result<Done> analyze_step(const AnalyzeOptions& options, const Environment& envi
     attempt.errors = complete.error();
     if (!attempt.traced || !despite_validation || !environment.check_cancelled()) return Done{};
   }
-  SOLAR_TRY(const einsum::Graph graph, lift_step(loaded, environment));
+  const bool cache_aware = options.cache_aware && !machines.empty();
+  SOLAR_TRY(const einsum::Graph graph, lift_step(loaded, environment, cache_aware));
   fill_counts(report, loaded, graph);
   attempt.counted = true;
   report.timings_s.lift = std::max(0.0, seconds_since(start) - loaded.trace_s - loaded.validate_s);
   const auto bound_start = Clock::now();
   const auto bounded = add_bounds(report, graph, machines, options.policy);
   report.timings_s.bound = seconds_since(bound_start);
-  if (!bounded || !options.algebra) return bounded;
-  if (environment.progress) environment.progress("algebra");
-  const auto algebra_start = Clock::now();
-  add_algebraic(report, loaded, graph, machines, options, environment.cancel);
-  report.timings_s.algebra = seconds_since(algebra_start);
+  if (!bounded) return bounded;
+  if (options.algebra) {
+    if (environment.progress) environment.progress("algebra");
+    const auto algebra_start = Clock::now();
+    add_algebraic(report, loaded, graph, machines, options, environment.cancel);
+    report.timings_s.algebra = seconds_since(algebra_start);
+  }
+  if (cache_aware) {
+    if (environment.progress) environment.progress("caches");
+    const auto cache_start = Clock::now();
+    add_cache_aware(report, loaded, graph, machines, options, environment.cancel);
+    report.timings_s.cache_aware = seconds_since(cache_start);
+  }
   return environment.check_cancelled();
 }
 

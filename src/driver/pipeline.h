@@ -28,6 +28,8 @@ struct AnalyzeOptions {
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
   bool algebra = true;                           // look for cheaper programs with the same meaning
+  bool cache_aware = true;              // bounds and plans for caches of finite size
+  std::optional<Bytes> sram = {};       // their size, instead of the machine's
   bool frozen = false;                           // parameters are known when that is done
   bool rebinds = false;  // the program will be bound to other dims: its tree is kept
   bool validate = true;
@@ -58,8 +60,10 @@ struct Loaded {
 Result<Done> load(const AnalyzeOptions& options, const Environment& environment, Loaded& loaded);
 Result<Loaded> load(const AnalyzeOptions& options, const Environment& environment);
 
-/// The graph with data-dependent reads at the example inputs where those are known.
-Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel = nullptr);
+/// The graph with data-dependent reads at the example inputs where those are known; `forms`: see
+/// einsum::LiftOptions.
+Result<einsum::Graph> lift(const Loaded& loaded, const std::atomic<bool>* cancel = nullptr,
+                           bool forms = false);
 
 /// Both bounds on every machine. Failure: a missing rate, counts that overflow.
 Result<Done> add_bounds(report::Report& report, const einsum::Graph& graph,

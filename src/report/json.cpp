@@ -174,6 +174,32 @@ class LongLists {
   std::vector<std::string> lists_ = {};
 };
 
+Json to_json(const PlanGroup& group) {
+  Json out = {{"nodes", list_of(group.nodes)}, {"strategy", group.strategy}};
+  out["schedule"] = group.schedule;
+  out["capacity_bytes"] = group.capacity_bytes;
+  out["traffic_bytes"] = group.traffic_bytes;
+  put(out, "time_s", group.time_s);
+  return out;
+}
+
+void put_cache_aware(Json& out, const CacheAware& found, LongLists& lists) {
+  const auto put_bytes = [&](const char* key, const std::optional<int64_t>& bytes) {
+    if (bytes) out[key] = *bytes;
+  };
+  put_bytes("certified_capacity_bytes", found.certified_capacity_bytes);
+  out["certified_bytes"] = found.certified_bytes;
+  put(out, "certified_s", found.certified_s);
+  out["theorem"] = found.theorem;
+  if (!found.products.empty()) out["products"] = list_of(found.products);
+  put_bytes("witness_capacity_bytes", found.witness_capacity_bytes);
+  put_bytes("witness_bytes", found.witness_bytes);
+  put(out, "witness_s", found.witness_s);
+  if (!found.notes.empty()) out["notes"] = list_of(found.notes);
+  if (!found.groups.empty())
+    out["groups"] = lists.add(found.groups, 3, [](const PlanGroup& group) { return to_json(group); });
+}
+
 Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& lists) {
   Json out = {{"arch", bound.arch}, {"precision", bound.precision}, {"mode", bound.mode}};
   if (bound.storage != "as-written") out["storage"] = bound.storage;
@@ -200,6 +226,7 @@ Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& list
     });
   }
   if (bound.rewrites) out["rewrites"] = *bound.rewrites;
+  if (bound.cache_aware) put_cache_aware(out, *bound.cache_aware, lists);
   return out;
 }
 
@@ -254,6 +281,7 @@ std::string render_json(const Report& report) {
   out["timings_s"] = {
       {"trace", t.trace}, {"validate", t.validate}, {"lift", t.lift}, {"bound", t.bound}};
   if (t.algebra > 0) out["timings_s"]["algebra"] = t.algebra;
+  if (t.cache_aware > 0) out["timings_s"]["cache_aware"] = t.cache_aware;
   return lists.render(out);
 }
 

@@ -121,13 +121,37 @@ struct Without {
   double time_s = 0;
 };
 
+/// Nodes that run together in a plan.
+struct PlanGroup {
+  std::vector<std::string> nodes = {};  // what they make
+  std::string strategy = {};            // alone, epilogue, resident, sliced
+  std::string schedule = {};
+  int64_t capacity_bytes = 0;
+  int64_t traffic_bytes = 0;
+  double time_s = 0;
+};
+
+/// Between what no execution avoids and what a plan reaches, on a chip of finite capacity.
+struct CacheAware {
+  std::optional<int64_t> certified_capacity_bytes = {};  // all that can hold an operand
+  int64_t certified_bytes = 0;  // without a capacity: compulsory traffic
+  double certified_s = 0;
+  std::string theorem = {};                   // what certifies it
+  std::vector<std::string> products = {};     // that force more than compulsory traffic
+  std::optional<int64_t> witness_capacity_bytes = {};  // what a kernel can allocate
+  std::optional<int64_t> witness_bytes = {};
+  std::optional<double> witness_s = {};
+  std::vector<PlanGroup> groups = {};
+  std::vector<std::string> notes = {};  // why a side is missing
+};
+
 struct Bound {
   std::string arch;
   std::string precision = "as-written";
   std::string storage = "as-written";
   std::string cache = "cold";      // cold, warm
   std::string params = "runtime";  // runtime; frozen: algebraic only
-  std::string mode;                // unfused, fused, algebraic
+  std::string mode;                // unfused, fused, algebraic, cache_aware
   double time_s = 0;
   double compute_s = 0;
   double memory_s = 0;
@@ -140,6 +164,7 @@ struct Bound {
   std::vector<NodeTime> node_times = {};      // unfused only
   std::vector<EdgeSaving> edge_savings = {};  // unfused only, those above 0, largest first
   std::optional<size_t> rewrites = {};  // algebraic: how many, in the report's order, it is of
+  std::optional<CacheAware> cache_aware = {};  // cache_aware only
 };
 
 /// One step to a cheaper program with the same meaning.
@@ -169,6 +194,7 @@ struct Timings {
   double lift = 0;
   double bound = 0;
   double algebra = 0;
+  double cache_aware = 0;
 };
 
 struct Dim {
@@ -185,7 +211,7 @@ struct Report {
   Validation validation = {};
   Totals totals = {};
   std::vector<Node> nodes = {};
-  std::vector<Bound> bounds = {};  // by architecture, then unfused, fused, algebraic
+  std::vector<Bound> bounds = {};  // by architecture, then the modes
   std::vector<Rewrite> rewrites = {};
   std::vector<std::string> algebra_notes = {};  // what was not done, and why
   std::vector<Degenerate> degenerate = {};

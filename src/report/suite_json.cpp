@@ -118,6 +118,7 @@ SuiteResult result_of(const Json& object) {
     get(*found, "lift", t.lift);
     get(*found, "bound", t.bound);
     get(*found, "algebra", t.algebra);
+    get(*found, "cache_aware", t.cache_aware);
   }
   if (const auto found = object.find("degenerate"); found != object.end()) {
     for (const Json& d : *found) r.degenerate.push_back({d.at("kind"), d.at("what")});
@@ -145,6 +146,7 @@ std::string render_line(const SuiteResult& r) {
     out["timings_s"] = {
         {"trace", t->trace}, {"validate", t->validate}, {"lift", t->lift}, {"bound", t->bound}};
     if (t->algebra > 0) out["timings_s"]["algebra"] = t->algebra;
+    if (t->cache_aware > 0) out["timings_s"]["cache_aware"] = t->cache_aware;
   }
   if (!r.degenerate.empty()) out["degenerate"] = objects_of(r.degenerate);
   out["warnings"] = r.warnings;

@@ -248,6 +248,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   if (!archs.empty()) {
     text += nodes_text(report, archs.front(), style);
     text += algebra_text(report, archs, style);
+    text += cache_text(archs, style);
     text += advice_text(report, archs.front(), style);
   }
   return without_last_break(std::move(text));

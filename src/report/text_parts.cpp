@@ -135,6 +135,7 @@ std::vector<ArchBounds> by_arch(const Report& report) {
     if (bound.mode == "unfused") at->unfused = &bound;
     if (bound.mode == "fused") at->fused = &bound;
     if (bound.mode == "algebraic") at->algebraic = &bound;
+    if (bound.mode == "cache_aware") at->cache_aware = &bound;
   }
   return result;
 }

@@ -35,6 +35,7 @@ struct ArchBounds {
   const Bound* unfused = nullptr;
   const Bound* fused = nullptr;
   const Bound* algebraic = nullptr;
+  const Bound* cache_aware = nullptr;
 };
 
 /// In the report's order.
@@ -59,6 +60,8 @@ std::string rewrites_text(const std::vector<Rewrite>& rewrites,
 /// The rewrites of the algebraic mode and what was dropped; nothing where there is neither.
 std::string algebra_text(const Report& report, const std::vector<ArchBounds>& archs,
                          const Style& style);
+/// What the chip's capacity forces, and what a plan reaches; nothing where it was not asked for.
+std::string cache_text(const std::vector<ArchBounds>& archs, const Style& style);
 /// Which assumptions the bounds rest on; those of only some bounds say of which.
 std::string assumptions_text(const Report& report, const Style& style);
 std::string assumptions_text(const std::vector<std::string>& assumptions, const Style& style);

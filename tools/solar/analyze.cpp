@@ -39,8 +39,7 @@ void add_analyze(CLI::App& app, Run& run) {
            "architectures: names or files, comma-separated")
       ->required();
   add_rate_options(*command, *options);
-  command->add_flag("--no-algebra", options->no_algebra,
-                    "do not look for cheaper programs with the same meaning");
+  add_mode_options(*command, *options);
   command->footer("example: solar analyze examples/resnet18.py --arch h100-sxm,a6000");
   command->callback([&run, options] { run = [options] { return analyze(*options); }; });
 }

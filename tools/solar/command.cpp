@@ -224,6 +224,18 @@ void add_rate_options(CLI::App& command, SourceOptions& options) {
   command.add_option("--json", options.json, "write the report as JSON to a file, or `-`");
 }
 
+void add_mode_options(CLI::App& command, SourceOptions& options) {
+  command.add_flag("--no-algebra", options.no_algebra,
+                   "do not look for cheaper programs with the same meaning");
+  command.add_flag("--no-cache-aware", options.no_cache_aware,
+                   "no bounds and plans for caches of finite size");
+  command
+      .add_option("--sram", options.sram,
+                  "bytes that the chip can hold, instead of what its architecture file says")
+      ->type_name("BYTES")
+      ->check(CLI::Validator(CLI::Range(int64_t{1}, int64_t{1} << 60)).description(""));
+}
+
 bool parse_pairs(const std::vector<std::string>& texts, const char* option,
                  std::map<std::string, int64_t>& pairs, int64_t least) {
   for (const std::string& text : texts) {
@@ -307,6 +319,8 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   analyze.policy.strict = options.strict;
   analyze.algebra = !options.no_algebra;
   analyze.frozen = options.params == "frozen";
+  analyze.cache_aware = !options.no_cache_aware;
+  if (options.sram) analyze.sram = Bytes{*options.sram};
   analyze.policy.warm_cache = options.cache == "warm";
   analyze.storage = *storage;
   analyze.sparse_weights = options.sparsity == "2:4";

@@ -82,8 +82,7 @@ void add_suite(CLI::App& app, Run& run) {
                     "do not run the originals for comparison");
   add_limit_options(*command, options->source);
   add_rate_options(*command, options->source);
-  command->add_flag("--no-algebra", options->source.no_algebra,
-                    "do not look for cheaper programs with the same meaning");
+  add_mode_options(*command, options->source);
   command->footer("example: solar suite KernelBench/level1 --arch h100-sxm --out l1 --resume");
   const CLI::Option* memory_limit = command->get_option("--memory-limit");
   command->callback([&run, options, memory_limit] {
