@@ -34,6 +34,7 @@ struct Term {
 struct Affine {
   std::vector<Term> terms = {};  // by dim, each once, no zero coefficients
   int64_t offset = 0;
+  int64_t whole = 0;  // of an axis, above 0: no such sum tells which of so many elements is used
   friend bool operator==(const Affine&, const Affine&) = default;
 };
 

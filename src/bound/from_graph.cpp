@@ -26,8 +26,9 @@ Tensor tensor_of(const einsum::FormAccess& access, const ir::Tensor& tensor, Wid
   Tensor out;
   out.name = tensor.name;
   out.array = static_cast<int32_t>(ir::index(access.tensor));
-  for (const ir::Linear& subscript : access.subscripts) {
-    if (!subscript.terms.empty()) out.axes.push_back(affine_of(subscript));
+  for (size_t axis = 0; axis < access.subscripts.size(); ++axis) {
+    out.axes.push_back(affine_of(access.subscripts[axis]));
+    if (axis < access.whole.size()) out.axes.back().whole = access.whole[axis];
   }
   out.footprint = access.footprint;
   out.dram = width;

@@ -63,7 +63,7 @@ class Planner {
   /// finished, before it leaves.
   std::optional<Group> with_epilogue(int32_t first, int32_t last) {
     const Einsum& main = graph_.units[static_cast<size_t>(first)].einsum;
-    if (main.tensors.size() > kMostTensors) return std::nullopt;
+    if (main.tensors.size() > kMostTensors || !is_regular(main)) return std::nullopt;
     Einsum einsum = main;
     Tensor& output = einsum.tensors.back();
     int64_t held = 0;   // bytes beside the tiles
@@ -86,6 +86,8 @@ class Planner {
     // The finished element leaves once, as what the last unit makes of it.
     output.dram = result.width;
     output.partial = std::max(output.partial, result.width);
+    for (Tensor& tensor : einsum.tensors)
+      std::erase_if(tensor.axes, [](const Affine& axis) { return axis.terms.empty(); });
     const Point* point = best_point(curves_(einsum), capacity_ - held);
     if (point == nullptr) return std::nullopt;
     std::string schedule = schedule_text(einsum, *point);
@@ -96,6 +98,13 @@ class Planner {
                  .schedule = std::move(schedule),
                  .capacity = saturating_add(point->capacity, held),
                  .traffic = saturating_add(point->traffic, moved)};
+  }
+
+  static bool is_regular(const Einsum& einsum) {
+    return std::all_of(einsum.tensors.begin(), einsum.tensors.end(), [](const Tensor& tensor) {
+      return std::all_of(tensor.axes.begin(), tensor.axes.end(),
+                         [](const Affine& axis) { return axis.whole == 0; });
+    });
   }
 
   /// The read of `array` by a unit that makes one element of each of its elements.

@@ -210,7 +210,7 @@ class Slicer {
     stream.along.assign(loops_.size(), false);
     for (const Affine& axis : tensor.axes) {
       const int32_t dim = sole_dim(axis);
-      int64_t extent = 1;
+      int64_t extent = std::max<int64_t>(1, axis.whole);
       for (const Term& term : axis.terms) {
         const int64_t steps = einsum(unit).dims[static_cast<size_t>(term.dim)].extent - 1;
         extent = saturating_add(extent, saturating_mul(std::abs(term.coefficient), steps));

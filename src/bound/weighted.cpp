@@ -17,7 +17,16 @@ class Search {
         products_(products),
         overlap_(overlap),
         capacity_(static_cast<long double>(capacity)),
-        boundaries_(cache == CacheState::Cold ? 1 : 0) {}
+        boundaries_(cache == CacheState::Cold ? 1 : 0),
+        shares_(transfers.size(), 0) {
+    long double all = 0;
+    for (const Products& one : products) {
+      const auto points = static_cast<long double>(one.points);
+      all += points;
+      for (const int32_t at : one.tensors) shares_[static_cast<size_t>(at)] += points;
+    }
+    for (long double& share : shares_) share = all > 0 ? share / all : 1;
+  }
 
   Excess best() {
     // The value is smooth in h with one hill for given weights: a coarse walk, then finer ones.
@@ -41,13 +50,13 @@ class Search {
     std::vector<long double> weights(transfers_.size(), 1);
     keep(whole, weights);
     // Each weight wants weight * width * elements to be the cube root, and at most 1.
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 24; ++round) {
       const long double root = cube_root(whole, weights);
       long double change = 0;
       for (size_t i = 0; i < weights.size(); ++i) {
         const long double bytes =
             transfers_[i].width * static_cast<long double>(transfers_[i].elements);
-        const long double wanted = bytes > 0 ? std::min(1.0L, share(i) * root / bytes) : 1;
+        const long double wanted = bytes > 0 ? std::min(1.0L, shares_[i] * root / bytes) : 1;
         const long double next = std::sqrt(weights[i] * std::max(wanted, 1e-12L));
         change = std::max(change, std::fabs(next - weights[i]) / weights[i]);
         weights[i] = next;
@@ -55,19 +64,6 @@ class Search {
       if (change < 1e-9L) break;
     }
     keep(whole, weights);
-  }
-
-  /// Of the derivative by the logarithm of a weight: one for the three tensors of one product.
-  long double share(size_t tensor) const {
-    if (products_.size() == 1) return 1;
-    long double all = 0;
-    long double mine = 0;
-    for (const Products& one : products_) {
-      const auto points = static_cast<long double>(one.points);
-      all += points;
-      for (const int32_t at : one.tensors) mine += static_cast<size_t>(at) == tensor ? points : 0;
-    }
-    return all > 0 ? mine / all : 1;
   }
 
   long double cube_root(int64_t h, const std::vector<long double>& weights) const {
@@ -107,6 +103,7 @@ class Search {
   long double overlap_;
   long double capacity_;
   long double boundaries_;
+  std::vector<long double> shares_;  // of all products, those that use the tensor
   Excess best_ = {};
 };
 

@@ -168,8 +168,8 @@ class Lifter {
   }
 
   void add_form(size_t statement, Node& node) const {
-    auto form =
-        nest_form(prepared_.statements[statement], demand_.useful_domain[statement], index_);
+    auto form = nest_form(index_.placed()[statement], prepared_.statements[statement],
+                          demand_.useful_domain[statement], index_);
     if (form) node.form = std::make_shared<const NestForm>(std::move(*form));
   }
 

@@ -27,15 +27,18 @@ class Splitter {
       cuts_.push_back({1, nest.extent(loop)});
   }
 
-  /// Notes what `value` needs. false: it is no sum of digits.
+  /// Notes what `value` needs. false: it is no sum of digits, or they cut a loop elsewhere.
   bool note(const Linear& value) {
-    return std::all_of(value.terms.begin(), value.terms.end(), [&](const ir::Term& term) {
+    std::vector<std::set<int64_t>> cuts = cuts_;
+    for (const ir::Term& term : value.terms) {
       const auto digits = digits_of(term.atom);
       if (!digits) return false;
-      cuts_[static_cast<size_t>(digits->loop)].insert(digits->unit);
-      cuts_[static_cast<size_t>(digits->loop)].insert(digits->unit * digits->modulus);
-      return true;
-    });
+      cuts[static_cast<size_t>(digits->loop)].insert(digits->unit);
+      cuts[static_cast<size_t>(digits->loop)].insert(digits->unit * digits->modulus);
+    }
+    if (!std::all_of(cuts.begin(), cuts.end(), divide_each_other)) return false;
+    cuts_ = std::move(cuts);
+    return true;
   }
 
   /// After all notes. false: the places do not divide each other.
@@ -72,6 +75,12 @@ class Splitter {
   }
 
  private:
+  static bool divide_each_other(const std::set<int64_t>& cuts) {
+    return std::adjacent_find(cuts.begin(), cuts.end(), [](int64_t below, int64_t above) {
+             return above % below != 0;
+           }) == cuts.end();
+  }
+
   std::optional<Digits> digits_of(int32_t atom) const {
     if (atom < nest_.loop_count()) return Digits{atom, 1, nest_.extent(atom)};
     const Atom& derived = nest_.atom(atom);
@@ -121,7 +130,8 @@ class Former {
         splitter_(reader_.nest()) {}
 
   std::optional<NestForm> form() {
-    if (!collect_reads() || !note_all() || !splitter_.split()) return std::nullopt;
+    if (!note_write() || !collect_reads() || !splitter_.split()) return std::nullopt;
+    note_guards();
     const auto points = domain_.count();
     if (!points) return std::nullopt;
     form_.points = *points;
@@ -141,6 +151,12 @@ class Former {
     return std::find(guards_.begin(), guards_.end(), &guard) != guards_.end();
   }
 
+  bool note_write() {
+    form_.write = {piece_.output, piece_.target};
+    return std::all_of(piece_.target.begin(), piece_.target.end(),
+                       [&](const Linear& subscript) { return splitter_.note(subscript); });
+  }
+
   bool collect_reads() {
     if (domain_.empty()) return false;
     std::vector<Region> touched;
@@ -150,42 +166,47 @@ class Former {
             return read.tensor == use.access.base && read.subscripts == use.access.subscripts;
           });
       const size_t at = static_cast<size_t>(known - form_.reads.begin());
+      if (known == form_.reads.end()) add_read(use.access);
+      const std::vector<int64_t>& whole = form_.reads[at].whole;
+      std::vector<bool> axes(whole.size());
+      for (size_t axis = 0; axis < whole.size(); ++axis) axes[axis] = whole[axis] > 0;
       const Region points =
           use.when.empty() ? domain_ : intersect(domain_, solve(reader_.nest(), use.when));
-      Region elements =
-          image(reader_.nest(), points, use.access.subscripts, index_.shape(use.access.base));
+      Region elements = image(reader_.nest(), points, use.access.subscripts,
+                              index_.shape(use.access.base), axes);
       if (known == form_.reads.end()) {
-        form_.reads.push_back({use.access.base, use.access.subscripts});
         touched.push_back(std::move(elements));
       } else {
         touched[at] = unite(touched[at], elements);
       }
     }
+    const auto points = domain_.count();
     for (size_t i = 0; i < touched.size(); ++i) {
       const auto count = touched[i].count();
-      if (!count) return false;
-      form_.reads[i].footprint = *count;
+      if (!count || !points) return false;
+      FormAccess& read = form_.reads[i];
+      read.footprint = read.is_regular() ? *count : std::min(*count, *points);
     }
-    form_.write = {piece_.output, piece_.target};
     const auto written =
         image(reader_.nest(), domain_, piece_.target, index_.shape(piece_.output)).count();
     form_.write.footprint = written.value_or(0);
     return written.has_value();
   }
 
-  bool note_all() {
-    const auto note = [&](const FormAccess& access) {
-      return std::all_of(access.subscripts.begin(), access.subscripts.end(),
-                         [&](const Linear& subscript) { return splitter_.note(subscript); });
-    };
-    if (!note(form_.write) || !std::all_of(form_.reads.begin(), form_.reads.end(), note))
-      return false;
-    // A guard that is no sum of digits is left out: fewer guards only add points.
+  void add_read(const FoldedAccess& access) {
+    FormAccess read{access.base, access.subscripts};
+    const std::vector<int64_t>& shape = index_.shape(access.base);
+    for (size_t axis = 0; axis < access.subscripts.size(); ++axis)
+      read.whole.push_back(splitter_.note(access.subscripts[axis]) ? 0 : shape[axis]);
+    form_.reads.push_back(std::move(read));
+  }
+
+  // A guard that is no sum of digits is left out: fewer guards only add points.
+  void note_guards() {
     for (const Guard& guard : reader_.guards()) {
       if (guard.kind == Guard::Kind::NonNegative && reader_.nest().loops_only(guard.value))
         guards_.push_back(&guard);
     }
-    return true;
   }
 
   void make_loops() {
@@ -202,7 +223,7 @@ class Former {
         loop.ordered = written.order != ir::Loop::Order::Any;
       } else {
         loop.name = index_.step_loop(reader_.loops()[at - own]).name;
-        loop.ordered = true;
+        loop.ordered = loop.is_step = true;
       }
       if (parts_of[part.loop] > 1) loop.name += "/" + std::to_string(part.unit);
       form_.loops.push_back(std::move(loop));
@@ -210,7 +231,10 @@ class Former {
   }
 
   void rewrite(FormAccess& access) const {
-    for (Linear& subscript : access.subscripts) subscript = splitter_.rewrite(subscript);
+    for (size_t axis = 0; axis < access.subscripts.size(); ++axis) {
+      const bool whole = axis < access.whole.size() && access.whole[axis] > 0;
+      access.subscripts[axis] = whole ? Linear{} : splitter_.rewrite(access.subscripts[axis]);
+    }
   }
 
   void describe() {
@@ -224,10 +248,12 @@ class Former {
     form_.is_sum = summed != 0;
     const std::vector<Contraction> products = contractions_of(reader_);
     if (products.size() != 1 || products[0].factors.size() != 2 || form_.reads.size() != 2) return;
+    const bool regular = std::all_of(form_.reads.begin(), form_.reads.end(),
+                                     [](const FormAccess& read) { return read.is_regular(); });
     const bool plain =
         products[0].factors[0].reads.size() == 1 && products[0].factors[1].reads.size() == 1;
     // A loop of one factor alone is summed before the product: then there are fewer.
-    form_.is_product = plain && useful_macs(products[0], reader_, domain_) == form_.points;
+    form_.is_product = regular && plain && useful_macs(products[0], reader_, domain_) == form_.points;
   }
 
   const Piece& piece_;
@@ -239,11 +265,57 @@ class Former {
   NestForm form_ = {};
 };
 
+
+// Loops over the axes of the result; each input is read where it lies in it.
+std::optional<NestForm> concat_form(const Statement& statement, const ir::Concat& concat,
+                                    const ProgramIndex& index) {
+  NestForm form;
+  form.write.tensor = concat.output;
+  const std::vector<int64_t>& shape = index.shape(concat.output);
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool step = axis >= index.program().tensor(concat.output).shape.size();
+    form.loops.push_back({"i" + std::to_string(axis), shape[axis], step, step});
+    form.write.subscripts.push_back(single(static_cast<int32_t>(axis)));
+  }
+  form.write.footprint = ir::element_count(shape);
+  form.points = form.write.footprint;
+  for (const Piece& piece : statement.pieces) {
+    for (const Use& use : piece.uses) {
+      FormAccess read{use.access.base, {}};
+      for (const Linear& subscript : use.access.subscripts) {
+        if (!piece.nest->loops_only(subscript)) return std::nullopt;
+        // The piece's loops run from 0: its place in the result is taken off.
+        Linear moved = constant(subscript.constant);
+        for (const ir::Term& term : subscript.terms) {
+          const int64_t place = piece.target[static_cast<size_t>(term.atom)].constant;
+          moved = add(moved, scale(add(single(term.atom), constant(-place)), term.coefficient));
+        }
+        read.subscripts.push_back(std::move(moved));
+        read.whole.push_back(0);
+      }
+      const auto count = image(*piece.nest, piece.domain, use.access.subscripts,
+                               index.shape(use.access.base))
+                             .count();
+      if (!count) return std::nullopt;
+      read.footprint = *count;
+      form.reads.push_back(std::move(read));
+    }
+  }
+  return form;
+}
+
 }  // namespace
 
-std::optional<NestForm> nest_form(const Statement& statement, const Region& domain,
-                                  const ProgramIndex& index) {
-  if (statement.reader == nullptr || statement.scatter != nullptr || statement.generated ||
+bool FormAccess::is_regular() const {
+  return std::all_of(whole.begin(), whole.end(), [](int64_t extent) { return extent == 0; });
+}
+
+std::optional<NestForm> nest_form(const Placed& placed, const Statement& statement,
+                                  const Region& domain, const ProgramIndex& index) {
+  if (statement.generated || placed.statement == nullptr) return std::nullopt;
+  if (const auto* concat = std::get_if<ir::Concat>(&placed.statement->body))
+    return concat_form(statement, *concat, index);
+  if (statement.reader == nullptr || statement.scatter != nullptr ||
       statement.pieces.size() != 1 || statement.left_out_reads || statement.data_guarded)
     return std::nullopt;
   const ir::Kernel& kernel = statement.reader->kernel();
