@@ -166,7 +166,8 @@ class Former {
             return read.tensor == use.access.base && read.subscripts == use.access.subscripts;
           });
       const size_t at = static_cast<size_t>(known - form_.reads.begin());
-      if (known == form_.reads.end()) add_read(use.access);
+      const bool is_new = known == form_.reads.end();
+      if (is_new) add_read(use.access);
       const std::vector<int64_t>& whole = form_.reads[at].whole;
       std::vector<bool> axes(whole.size());
       for (size_t axis = 0; axis < whole.size(); ++axis) axes[axis] = whole[axis] > 0;
@@ -174,7 +175,7 @@ class Former {
           use.when.empty() ? domain_ : intersect(domain_, solve(reader_.nest(), use.when));
       Region elements = image(reader_.nest(), points, use.access.subscripts,
                               index_.shape(use.access.base), axes);
-      if (known == form_.reads.end()) {
+      if (is_new) {
         touched.push_back(std::move(elements));
       } else {
         touched[at] = unite(touched[at], elements);
