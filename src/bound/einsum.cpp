@@ -24,4 +24,31 @@ bool Tensor::is_projective() const {
   return true;
 }
 
+std::string structure_of(const Einsum& einsum) {
+  std::string key;
+  const auto add = [&](int64_t value, char end) {
+    key += std::to_string(value);
+    key += end;
+  };
+  const auto add_sum = [&](const Affine& value) {
+    for (const Term& term : value.terms) {
+      add(term.coefficient, '*');
+      add(term.dim, '+');
+    }
+    add(value.offset, ',');
+    add(value.whole, ';');
+  };
+  for (const Dim& dim : einsum.dims) add(dim.extent, dim.ordered ? '^' : ',');
+  for (const Tensor& tensor : einsum.tensors) {
+    add(tensor.footprint, tensor.is_output ? '=' : '|');
+    for (const Width width : {tensor.dram, tensor.on_chip, tensor.partial})
+      add(width.bytes_per_32, ' ');
+    for (const Affine& axis : tensor.axes) add_sum(axis);
+  }
+  key += '#';
+  for (const Guard& guard : einsum.guards) add_sum(guard);
+  add(einsum.points, '.');
+  return key;
+}
+
 }  // namespace solar::bound

@@ -64,4 +64,7 @@ struct Einsum {
   int64_t points = 0;  // that count: useful multiply-accumulates of a product of two factors
 };
 
+/// The same for einsums that differ in names and arrays only.
+std::string structure_of(const Einsum& einsum);
+
 }  // namespace solar::bound

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "base/checked.h"
 #include "bound/merge.h"
@@ -19,7 +20,14 @@ constexpr size_t kMostTensors = 4;   // of an einsum whose tilings are looked fo
 class Planner {
  public:
   Planner(const PlanGraph& graph, int64_t capacity, const CurveSource& curves)
-      : graph_(graph), capacity_(capacity), curves_(curves) {}
+      : graph_(graph), capacity_(capacity), curves_(curves) {
+    std::map<std::string, int64_t> numbers;
+    for (const PlanUnit& unit : graph.units) {
+      const auto number = static_cast<int64_t>(numbers.size());
+      structures_.push_back(
+          numbers.try_emplace(structure_of(unit.einsum), number).first->second);
+    }
+  }
 
   std::optional<Plan> run() {
     const auto count = static_cast<int32_t>(graph_.units.size());
@@ -28,29 +36,61 @@ class Planner {
       return Plan{{*whole}, whole->traffic};
     constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
     std::vector<int64_t> best(static_cast<size_t>(count) + 1, kNone);
-    std::vector<Group> from(static_cast<size_t>(count) + 1);
+    std::vector<int32_t> from(static_cast<size_t>(count) + 1, 0);
     best[0] = 0;
     for (int32_t last = 1; last <= count; ++last) {
       for (int32_t first = std::max(0, last - kLongest); first < last; ++first) {
         if (best[static_cast<size_t>(first)] == kNone) continue;
-        const auto group = cheapest(first, last);
-        if (!group) continue;
-        const int64_t total = saturating_add(best[static_cast<size_t>(first)], group->traffic);
+        const auto traffic = traffic_of(first, last);
+        if (!traffic) continue;
+        const int64_t total = saturating_add(best[static_cast<size_t>(first)], *traffic);
         if (total >= best[static_cast<size_t>(last)]) continue;
         best[static_cast<size_t>(last)] = total;
-        from[static_cast<size_t>(last)] = *group;
+        from[static_cast<size_t>(last)] = first;
       }
     }
     if (best.back() == kNone) return std::nullopt;
     Plan plan;
     plan.traffic = best.back();
     for (int32_t last = count; last > 0; last = plan.groups.back().first)
-      plan.groups.push_back(from[static_cast<size_t>(last)]);
+      plan.groups.push_back(*cheapest(from[static_cast<size_t>(last)], last));
     std::reverse(plan.groups.begin(), plan.groups.end());
     return plan;
   }
 
  private:
+  /// Of the cheapest group, found once for all that are alike.
+  std::optional<int64_t> traffic_of(int32_t first, int32_t last) {
+    std::vector<int64_t> key = shape_of(first, last);
+    const auto known = known_.find(key);
+    if (known != known_.end()) return known->second;
+    const auto group = cheapest(first, last);
+    const auto traffic = group ? std::optional(group->traffic) : std::nullopt;
+    known_.emplace(std::move(key), traffic);
+    return traffic;
+  }
+
+  /// The structures of the units and how their arrays hang together.
+  std::vector<int64_t> shape_of(int32_t first, int32_t last) {
+    std::vector<int64_t> shape;
+    std::map<int32_t, int64_t> places;
+    for (int32_t unit = first; unit < last; ++unit) {
+      shape.push_back(structures_[static_cast<size_t>(unit)]);
+      for (const Tensor& tensor : graph_.units[static_cast<size_t>(unit)].einsum.tensors) {
+        const PlanArray& array = graph_.arrays[static_cast<size_t>(tensor.array)];
+        const auto [place, added] =
+            places.try_emplace(tensor.array, static_cast<int64_t>(places.size()));
+        shape.push_back(place->second);
+        if (!added) continue;
+        const bool inside = array.writer >= first && array.writer < last;
+        const bool leaves = array.stored || array.is_read_outside(first, last);
+        shape.push_back(array.bytes);
+        shape.push_back((inside ? 4 : 0) + (inside && leaves ? 2 : 0) + (array.generated ? 1 : 0));
+      }
+    }
+    return shape;
+  }
+
   std::optional<Group> cheapest(int32_t first, int32_t last) {
     auto best = sliced(graph_, first, last, capacity_);
     if (best && best->traffic <= least_bytes(graph_, first, last)) return best;
@@ -168,6 +208,8 @@ class Planner {
   const PlanGraph& graph_;
   int64_t capacity_;
   const CurveSource& curves_;
+  std::vector<int64_t> structures_ = {};  // per unit: a number for all that are alike
+  std::map<std::vector<int64_t>, std::optional<int64_t>> known_ = {};
 };
 
 }  // namespace

@@ -18,33 +18,13 @@ constexpr size_t kMostUnits = 4000;  // of a graph that is planned
 class Curves {
  public:
   const bound::Curve& of(const bound::Einsum& einsum) {
-    const std::string key = key_of(einsum);
+    const std::string key = bound::structure_of(einsum);
     const auto known = curves_.find(key);
     if (known != curves_.end()) return known->second;
     return curves_.emplace(key, bound::traffic_curve(einsum)).first->second;
   }
 
  private:
-  static std::string key_of(const bound::Einsum& einsum) {
-    std::string key;
-    for (const bound::Dim& dim : einsum.dims)
-      key += fmt::format("{}{},", dim.extent, dim.ordered ? "^" : "");
-    const auto add = [&](const bound::Affine& value) {
-      for (const bound::Term& term : value.terms)
-        key += fmt::format("{}*{}+", term.coefficient, term.dim);
-      key += fmt::format("{};", value.offset);
-    };
-    for (const bound::Tensor& tensor : einsum.tensors) {
-      key += fmt::format("|{} {} {} {} {}:", tensor.is_output, tensor.footprint,
-                         tensor.dram.bytes_per_32, tensor.on_chip.bytes_per_32,
-                         tensor.partial.bytes_per_32);
-      for (const bound::Affine& axis : tensor.axes) add(axis);
-    }
-    key += "#";
-    for (const bound::Guard& guard : einsum.guards) add(guard);
-    return key;
-  }
-
   std::map<std::string, bound::Curve> curves_ = {};
 };
 
