@@ -13,6 +13,12 @@
 
 namespace solar::bound {
 
+/// A loop around a sliced group: per unit the dim that it runs over, in tiles of so many points.
+struct GroupLoop {
+  std::vector<int32_t> dims = {};
+  int64_t tile = 1;
+};
+
 /// A run of units that share their tiles: what passes between them stays on chip.
 struct Group {
   int32_t first = 0;
@@ -21,6 +27,8 @@ struct Group {
   std::string schedule = {};  // its loops and what stands in them, one line
   int64_t capacity = 0;       // bytes of its buffers
   int64_t traffic = 0;        // bytes
+  std::vector<GroupLoop> loops = {};  // of a sliced one, outermost first
+  bool holds = true;  // arrays that no loop slices stay; else they come anew for each slice
 };
 
 struct Plan {

@@ -312,7 +312,24 @@ class Slicer {
                   .strategy = loops_.empty() ? "resident" : "sliced",
                   .schedule = schedule(low),
                   .capacity = working_set(low),
-                  .traffic = moved};
+                  .traffic = moved,
+                  .loops = group_loops(low),
+                  .holds = hold_};
+  }
+
+  std::vector<GroupLoop> group_loops(int64_t tile) {
+    std::vector<GroupLoop> found;
+    for (size_t l = 0; l < loops_.size(); ++l) {
+      GroupLoop loop{.tile = l + 1 == loops_.size() ? tile : 1};
+      for (int32_t unit = first_; unit < last_; ++unit) {
+        for (size_t d = 0; d < einsum(unit).dims.size(); ++d) {
+          if (dims_.shared(unit, static_cast<int32_t>(d)) == loops_[l])
+            loop.dims.push_back(static_cast<int32_t>(d));
+        }
+      }
+      found.push_back(std::move(loop));
+    }
+    return found;
   }
 
   std::string schedule(int64_t tile) {
