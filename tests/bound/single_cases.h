@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
 #include "bound/access.h"
 #include "bound/einsum.h"
 
@@ -20,7 +21,7 @@ inline Affine window(int32_t dim, int64_t stride, int32_t tap, int64_t dilation)
 
 inline Einsum product_of(std::vector<Dim> dims, std::vector<std::vector<Affine>> accesses) {
   Einsum einsum{.dims = std::move(dims), .points = 1};
-  for (const Dim& dim : einsum.dims) einsum.points *= dim.extent;
+  for (const Dim& dim : einsum.dims) einsum.points = saturating_mul(einsum.points, dim.extent);
   for (size_t t = 0; t < accesses.size(); ++t) {
     Tensor tensor{.name = "T" + std::to_string(t),
                   .array = static_cast<int32_t>(t),
