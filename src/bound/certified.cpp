@@ -151,7 +151,7 @@ class Segmented {
     if (!(bytes < 0x1p59L)) return;
     if (static_cast<int64_t>(bytes) <= best_.bytes) return;
     best_ = {static_cast<int64_t>(bytes), Theorem::Segments, static_cast<int64_t>(needed),
-             static_cast<int64_t>(whole), exponents, {}};
+             static_cast<int64_t>(whole), exponents,         {}};
   }
 
   const Einsum& einsum_;
@@ -235,8 +235,8 @@ Certified certified_traffic(const Einsum& einsum, int64_t capacity, CacheState c
     transfers.push_back({tensor.footprint, bytes_each(narrowest(tensor))});
     spread *= std::sqrt(static_cast<long double>(multiplicity(einsum, tensor)));
   }
-  const Excess excess = weighted_excess(transfers, {{einsum.points, spread, {0, 1, 2}}}, 1,
-                                        capacity, cache);
+  const Excess excess =
+      weighted_excess(transfers, {{einsum.points, spread, {0, 1, 2}}}, 1, capacity, cache);
   const int64_t weighted =
       excess.bytes > 0 ? saturating_add(compulsory_traffic(einsum), excess.bytes) : 0;
   if (weighted > best.bytes) {

@@ -1,7 +1,7 @@
 #pragma once
-// Traffic that no execution of a program avoids, given all the storage on the chip side of DRAM. The
-// theorems, their proofs and what they take for granted are in docs/cache.md; each result carries
-// what a reader needs to check it.
+// Traffic that no execution of a program avoids, given all the storage on the chip side of DRAM.
+// The theorems, their proofs and what they take for granted are in docs/cache.md; each result
+// carries what a reader needs to check it.
 
 #include <cstdint>
 #include <string_view>
@@ -23,8 +23,8 @@ std::string_view name(Theorem theorem);
 struct Certified {
   int64_t bytes = 0;
   Theorem theorem = Theorem::Compulsory;
-  int64_t segments = 1;               // into which an execution is cut
-  int64_t segment_bytes = 0;          // Segments: read in each
+  int64_t segments = 1;                // into which an execution is cut
+  int64_t segment_bytes = 0;           // Segments: read in each
   std::vector<double> exponents = {};  // Segments: per tensor
   std::vector<double> weights = {};    // Weighted: per tensor
 };

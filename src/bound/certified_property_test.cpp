@@ -59,7 +59,8 @@ class Pebbles {
       const uint64_t done = rest & all;
       const uint64_t saved = rest >> products;  // results whose latest value is in DRAM
       if (done == all && saved == (uint64_t{1} << (m_ * n_)) - 1) return spent;
-      const auto step = [&](uint64_t next_there, uint64_t next_done, uint64_t next_saved, int more) {
+      const auto step = [&](uint64_t next_there, uint64_t next_done, uint64_t next_saved,
+                            int more) {
         const State next{next_there, next_done | next_saved << products};
         const auto [known, added] = cost.try_emplace(next, spent + more);
         if (!added && known->second <= spent + more) return;
@@ -73,7 +74,8 @@ class Pebbles {
         if (there & bit) {
           const bool lost = result >= 0 && !(saved >> result & 1) && started(result, done);
           if (!lost) step(there & ~bit, done, saved, 0);
-          if (result >= 0 && !(saved >> result & 1)) step(there, done, saved | uint64_t{1} << result, 1);
+          if (result >= 0 && !(saved >> result & 1))
+            step(there, done, saved | uint64_t{1} << result, 1);
         } else if (held < capacity_) {
           const bool fresh = result >= 0 && !started(result, done);
           step(there | bit, done, saved, fresh ? 0 : 1);
@@ -115,7 +117,9 @@ TEST(CertifiedProperty, NeverAboveTheBestExecution) {
     for (int capacity = 3; capacity <= size.most; ++capacity) {
       const int best = Pebbles(size.m, size.k, size.n, capacity).best();
       ASSERT_GT(best, 0);
-      if (size.m * size.k * size.n == 8) EXPECT_EQ(best, 17);  // known
+      if (size.m * size.k * size.n == 8) {
+        EXPECT_EQ(best, 17);  // known
+      }
       const Einsum einsum = matmul(size.m, size.k, size.n);
       EXPECT_LE(certified_traffic(einsum, capacity).bytes, best) << capacity;
       for (const Point& point : traffic_curve(einsum)) {
@@ -126,8 +130,8 @@ TEST(CertifiedProperty, NeverAboveTheBestExecution) {
   }
 }
 
-/// Transfers of a sequence of products through a cache of `capacity` elements that drops the element
-/// used last (or first) in the future (or past).
+/// Transfers of a sequence of products through a cache of `capacity` elements that drops the
+/// element used last (or first) in the future (or past).
 int64_t through_a_cache(const std::vector<std::vector<int64_t>>& uses, int64_t first_result,
                         int64_t capacity, bool knows_the_future) {
   std::map<int64_t, std::vector<size_t>> times;

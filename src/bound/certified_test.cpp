@@ -53,7 +53,8 @@ TEST(Certified, AtLeastTheKnownValuesAndNeverAboveATiling) {
     const auto known = known_values().find(one.name);
     if (known == known_values().end()) continue;
     for (const auto& [capacity, least] : known->second) {
-      EXPECT_GE(certified_traffic(one.einsum, capacity).bytes, least) << one.name << "@" << capacity;
+      EXPECT_GE(certified_traffic(one.einsum, capacity).bytes, least)
+          << one.name << "@" << capacity;
       ++compared;
     }
   }

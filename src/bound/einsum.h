@@ -1,6 +1,6 @@
 #pragma once
-// One extended einsum as the searches and theorems of this stage see it: a box of dims under guards,
-// and tensors that its points read or sum into. Bytes are exact: a width is a ratio.
+// One extended einsum as the searches and theorems of this stage see it: a box of dims under
+// guards, and tensors that its points read or sum into. Bytes are exact: a width is a ratio.
 
 #include <cstdint>
 #include <string>
@@ -47,8 +47,9 @@ struct Tensor {
   bool is_output = false;
   int64_t footprint = 0;  // distinct elements that useful points touch
   Width dram = {};        // as stored
-  Width on_chip = {};     // narrowest in which it may be kept on chip, of an output its partial sums too
-  Width partial = {};     // of an output: as its unfinished sums are written and read back
+  Width on_chip =
+      {};  // narrowest in which it may be kept on chip, of an output its partial sums too
+  Width partial = {};  // of an output: as its unfinished sums are written and read back
   /// Axes that are one dim each with coefficient 1, no dim twice.
   bool is_projective() const;
 };

@@ -14,9 +14,9 @@ namespace solar::bound {
 /// no divisor of 32).
 std::optional<Width> width_of(const ir::Tensor& tensor, const einsum::StoragePolicy& storage);
 
-/// The node's nest with its tensors; `array` is the tensor's id. nullopt: the node has no form, or a
-/// tensor no width. A sum's partial results are as wide as the type it adds up in; what a bound may
-/// take for granted is the narrower of that and the stored type.
+/// The node's nest with its tensors; `array` is the tensor's id. nullopt: the node has no form, or
+/// a tensor no width. A sum's partial results are as wide as the type it adds up in; what a bound
+/// may take for granted is the narrower of that and the stored type.
 std::optional<Einsum> einsum_of(const einsum::Node& node, const ir::Program& program,
                                 const einsum::StoragePolicy& storage);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Traffic that no execution of a whole graph avoids: its compulsory traffic, and what products force
-// beyond it on a chip that cannot hold their tensors.
+// Traffic that no execution of a whole graph avoids: its compulsory traffic, and what products
+// force beyond it on a chip that cannot hold their tensors.
 
 #include <cstdint>
 #include <string>
@@ -25,9 +25,9 @@ struct GraphBound {
   int64_t bytes = 0;
   Theorem theorem = Theorem::Compulsory;
   int64_t segments = 1;
-  bool no_recompute = false;             // takes for granted that what products make is made once
-  std::vector<int32_t> products = {};    // that force it
-  std::vector<double> weights = {};      // per tensor of these, in the order of first use
+  bool no_recompute = false;           // takes for granted that what products make is made once
+  std::vector<int32_t> products = {};  // that force it
+  std::vector<double> weights = {};    // per tensor of these, in the order of first use
 };
 
 /// The best over single products and over all that have a tensor of their own. Never falls as the
@@ -36,8 +36,8 @@ GraphBound graph_traffic(const GraphProblem& problem, int64_t capacity,
                          CacheState cache = CacheState::Cold);
 
 /// How many times more products than one alone several that share tensors can make of the same
-/// elements: sqrt(2 (1 - 1/omega)) with omega the clique number of the graph whose edges are the two
-/// shared tensors of each, times the root of the most edges between one pair. At least that.
+/// elements: sqrt(2 (1 - 1/omega)) with omega the clique number of the graph whose edges are the
+/// two shared tensors of each, times the root of the most edges between one pair. At least that.
 long double overlap_of(const std::vector<std::pair<int32_t, int32_t>>& edges);
 
 }  // namespace solar::bound

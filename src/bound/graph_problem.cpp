@@ -73,8 +73,8 @@ class Builder {
       if (maker == maker_.end() || !maker->second->form) return std::nullopt;
       const einsum::NestForm& form = *maker->second->form;
       if (form.is_product) return Root{tensor, *narrowest, true};
-      const auto same = std::find_if(
-          form.reads.begin(), form.reads.end(), [&](const einsum::FormAccess& read) {
+      const auto same =
+          std::find_if(form.reads.begin(), form.reads.end(), [&](const einsum::FormAccess& read) {
             return read.subscripts == form.write.subscripts &&
                    read.footprint == form.write.footprint;
           });

@@ -12,14 +12,14 @@ namespace solar::bound {
 /// boundaries needs the elements of its row (of the first factor and of the result) and of its
 /// column (of the two other factors).
 struct PairProblem {
-  int64_t pairs = 0;           // elements between the products: unmasked ones
-  int64_t row_elements = 0;    // per row, of all tensors that have it
+  int64_t pairs = 0;         // elements between the products: unmasked ones
+  int64_t row_elements = 0;  // per row, of all tensors that have it
   int64_t column_elements = 0;
-  Width width = {};            // the narrowest of all five tensors
+  Width width = {};  // the narrowest of all five tensors
 };
 
-/// The best over all numbers h of segments: at least this many bytes cross, counting a write of each
-/// result as the read of it. Each element between the products is made once (`no-recompute`).
+/// The best over all numbers h of segments: at least this many bytes cross, counting a write of
+/// each result as the read of it. Each element between the products is made once (`no-recompute`).
 Certified pair_traffic(const PairProblem& problem, int64_t capacity,
                        CacheState cache = CacheState::Cold);
 

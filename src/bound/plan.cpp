@@ -14,8 +14,8 @@ namespace solar::bound {
 
 namespace {
 
-constexpr int32_t kLongest = 16;     // units of a group that is not the whole graph
-constexpr size_t kMostTensors = 4;   // of an einsum whose tilings are looked for
+constexpr int32_t kLongest = 16;    // units of a group that is not the whole graph
+constexpr size_t kMostTensors = 4;  // of an einsum whose tilings are looked for
 
 class Planner {
  public:
@@ -24,8 +24,7 @@ class Planner {
     std::map<std::string, int64_t> numbers;
     for (const PlanUnit& unit : graph.units) {
       const auto number = static_cast<int64_t>(numbers.size());
-      structures_.push_back(
-          numbers.try_emplace(structure_of(unit.einsum), number).first->second);
+      structures_.push_back(numbers.try_emplace(structure_of(unit.einsum), number).first->second);
     }
   }
 

@@ -22,11 +22,11 @@ struct GroupLoop {
 /// A run of units that share their tiles: what passes between them stays on chip.
 struct Group {
   int32_t first = 0;
-  int32_t last = 0;           // one past
-  std::string strategy = {};  // alone, epilogue, resident, sliced
-  std::string schedule = {};  // its loops and what stands in them, one line
-  int64_t capacity = 0;       // bytes of its buffers
-  int64_t traffic = 0;        // bytes
+  int32_t last = 0;                   // one past
+  std::string strategy = {};          // alone, epilogue, resident, sliced
+  std::string schedule = {};          // its loops and what stands in them, one line
+  int64_t capacity = 0;               // bytes of its buffers
+  int64_t traffic = 0;                // bytes
   std::vector<GroupLoop> loops = {};  // of a sliced one, outermost first
   bool holds = true;  // arrays that no loop slices stay; else they come anew for each slice
 };
@@ -39,8 +39,8 @@ struct Plan {
 /// The curve of an einsum; the planner asks for each structure once.
 using CurveSource = std::function<const Curve&(const Einsum&)>;
 
-/// The groups of least traffic among runs of up to 16 units in the graph's order. nullopt: some node
-/// has no plan in this capacity (PlanGraph::obstacles says of which kinds none is made).
+/// The groups of least traffic among runs of up to 16 units in the graph's order. nullopt: some
+/// node has no plan in this capacity (PlanGraph::obstacles says of which kinds none is made).
 std::optional<Plan> plan(const PlanGraph& graph, int64_t capacity, const CurveSource& curves);
 
 }  // namespace solar::bound

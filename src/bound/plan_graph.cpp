@@ -51,8 +51,9 @@ class Builder {
  private:
   void add(const einsum::Node& node) {
     auto einsum = einsum_of(node, program_, storage_);
-    const bool steps = einsum && std::any_of(node.form->loops.begin(), node.form->loops.end(),
-                                             [](const einsum::FormLoop& loop) { return loop.is_step; });
+    const bool steps =
+        einsum && std::any_of(node.form->loops.begin(), node.form->loops.end(),
+                              [](const einsum::FormLoop& loop) { return loop.is_step; });
     if (!einsum || steps) {
       plan_.obstacles.push_back(node.name);
       return;

@@ -1,6 +1,6 @@
 #pragma once
-// A graph as the planner of fused groups takes it: einsums in an order in which they can run, and the
-// arrays between them.
+// A graph as the planner of fused groups takes it: einsums in an order in which they can run, and
+// the arrays between them.
 
 #include <cstdint>
 #include <string>
@@ -15,12 +15,12 @@ namespace solar::bound {
 
 struct PlanArray {
   std::string name = {};
-  int64_t bytes = 0;     // of the elements that are read or written at all
+  int64_t bytes = 0;  // of the elements that are read or written at all
   Width width = {};
-  bool stored = false;   // has to be in DRAM at the end
-  int32_t writer = -1;   // unit; -1: in DRAM at the start
-  bool generated = false;              // no input decides it: made where it is needed
-  std::vector<int32_t> readers = {};   // units, in order
+  bool stored = false;                // has to be in DRAM at the end
+  int32_t writer = -1;                // unit; -1: in DRAM at the start
+  bool generated = false;             // no input decides it: made where it is needed
+  std::vector<int32_t> readers = {};  // units, in order
   bool is_read_outside(int32_t first, int32_t last) const;
 };
 

@@ -39,8 +39,8 @@ TEST(Plan, SlicesMoveAndHoldWhatIsSaid) {
           if (!group) continue;
           const GroupReplay replay = GroupSimulator(graph, *group).run();
           EXPECT_EQ(replay.fault, "") << seed;
-          EXPECT_EQ(replay.traffic, group->traffic) << seed << " " << first << " " << last << " "
-                                                    << capacity << " " << group->schedule;
+          EXPECT_EQ(replay.traffic, group->traffic)
+              << seed << " " << first << " " << last << " " << capacity << " " << group->schedule;
           EXPECT_LE(replay.capacity, group->capacity) << seed << " " << group->schedule;
           EXPECT_LE(group->capacity, capacity) << seed;
           EXPECT_GE(group->traffic, least_bytes(graph, first, last)) << seed;

@@ -15,8 +15,7 @@ constexpr size_t kMostLoops = 4;
 
 /// The dim that an axis consists of, or -1.
 int32_t sole_dim(const Affine& axis) {
-  const bool plain =
-      axis.offset == 0 && axis.terms.size() == 1 && axis.terms[0].coefficient == 1;
+  const bool plain = axis.offset == 0 && axis.terms.size() == 1 && axis.terms[0].coefficient == 1;
   return plain ? axis.terms[0].dim : -1;
 }
 
@@ -93,12 +92,10 @@ class SharedDims {
     for (const auto& [array, places] : accesses) {
       size_t rank = places[0].tensor->axes.size();
       bool same_rank = true;
-      for (const Place& place : places)
-        same_rank = same_rank && place.tensor->axes.size() == rank;
+      for (const Place& place : places) same_rank = same_rank && place.tensor->axes.size() == rank;
       for (size_t axis = 0; axis < rank || !same_rank; ++axis) {
         bool plain = same_rank;
-        for (const Place& place : places)
-          plain = plain && sole_dim(place.tensor->axes[axis]) >= 0;
+        for (const Place& place : places) plain = plain && sole_dim(place.tensor->axes[axis]) >= 0;
         for (const Place& place : places) {
           if (axis >= place.tensor->axes.size()) continue;
           for (const Term& term : place.tensor->axes[axis].terms) {
@@ -106,8 +103,7 @@ class SharedDims {
             if (!plain) {
               broken_[static_cast<size_t>(mine)] = true;
             } else {
-              const int32_t other =
-                  shared(places[0].unit, sole_dim(places[0].tensor->axes[axis]));
+              const int32_t other = shared(places[0].unit, sole_dim(places[0].tensor->axes[axis]));
               if (mine == other) continue;
               broken_[static_cast<size_t>(other)] =
                   broken_[static_cast<size_t>(other)] || broken_[static_cast<size_t>(mine)];
@@ -357,8 +353,7 @@ class Slicer {
 
 }  // namespace
 
-std::optional<Group> sliced(const PlanGraph& graph, int32_t first, int32_t last,
-                            int64_t capacity) {
+std::optional<Group> sliced(const PlanGraph& graph, int32_t first, int32_t last, int64_t capacity) {
   return Slicer(graph, first, last, capacity).best();
 }
 

@@ -109,8 +109,9 @@ class Search {
 
 }  // namespace
 
-Excess weighted_excess(const std::vector<Transfer>& transfers, const std::vector<Products>& products,
-                       long double overlap, int64_t capacity, CacheState cache) {
+Excess weighted_excess(const std::vector<Transfer>& transfers,
+                       const std::vector<Products>& products, long double overlap, int64_t capacity,
+                       CacheState cache) {
   return Search(transfers, products, overlap, capacity, cache).best();
 }
 

@@ -31,7 +31,8 @@ struct Excess {
   int64_t segments = 1;
   std::vector<double> weights = {};
 };
-Excess weighted_excess(const std::vector<Transfer>& transfers, const std::vector<Products>& products,
-                       long double overlap, int64_t capacity, CacheState cache);
+Excess weighted_excess(const std::vector<Transfer>& transfers,
+                       const std::vector<Products>& products, long double overlap, int64_t capacity,
+                       CacheState cache);
 
 }  // namespace solar::bound

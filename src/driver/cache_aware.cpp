@@ -34,8 +34,7 @@ class Planner {
           int64_t compulsory)
       : graph_(graph.least ? *graph.least : graph),
         options_(options),
-        problem_(
-            bound::problem_of(graph_, **loaded.program, loaded.storage, compulsory)),
+        problem_(bound::problem_of(graph_, **loaded.program, loaded.storage, compulsory)),
         plan_graph_(bound::plan_graph_of(graph_, **loaded.program, loaded.storage)) {}
 
   report::Bound row(const report::Bound& fused, const arch::Machine& machine) {
@@ -66,16 +65,15 @@ class Planner {
     found.theorem = std::string(name(bound::Theorem::Compulsory));
     const auto capacity = options_.sram ? options_.sram : machine.on_chip();
     if (!capacity) {
-      found.notes.push_back(fmt::format(
-          "how much `{}` can hold on chip is not known, so nothing is certified beyond "
-          "compulsory traffic; `--sram BYTES` sets it",
-          machine.id));
+      found.notes.push_back(
+          fmt::format("how much `{}` can hold on chip is not known, so nothing is certified beyond "
+                      "compulsory traffic; `--sram BYTES` sets it",
+                      machine.id));
     } else {
       found.certified_capacity_bytes = capacity->value;
       const bool warm = options_.policy.warm_cache;
-      const bound::GraphBound bound =
-          bound::graph_traffic(problem_, capacity->value,
-                               warm ? bound::CacheState::Warm : bound::CacheState::Cold);
+      const bound::GraphBound bound = bound::graph_traffic(
+          problem_, capacity->value, warm ? bound::CacheState::Warm : bound::CacheState::Cold);
       if (bound.bytes > found.certified_bytes) {
         found.certified_bytes = bound.bytes;
         found.theorem = std::string(name(bound.theorem));
@@ -85,8 +83,8 @@ class Planner {
         if (bound.no_recompute) row.assumptions.emplace_back("no-recompute");
       }
     }
-    const Seconds memory = Bytes{found.certified_bytes} /
-                           roofline::bandwidth_of(machine, options_.policy).rate;
+    const Seconds memory =
+        Bytes{found.certified_bytes} / roofline::bandwidth_of(machine, options_.policy).rate;
     row.memory_s = memory.value;
     row.time_s = found.certified_s = std::max(fused.compute_s, memory.value);
     if (memory.value >= fused.compute_s) row.limiter = "memory";
@@ -112,8 +110,8 @@ class Planner {
       return;
     }
     if (plan_graph_.units.size() > kMostUnits) {
-      found.notes.push_back(fmt::format("no plan: {} nodes are more than {}",
-                                        plan_graph_.units.size(), kMostUnits));
+      found.notes.push_back(
+          fmt::format("no plan: {} nodes are more than {}", plan_graph_.units.size(), kMostUnits));
       return;
     }
     const auto capacity = options_.sram ? options_.sram : machine.last_level_cache;
@@ -124,11 +122,9 @@ class Planner {
       return;
     }
     found.witness_capacity_bytes = capacity->value;
-    const auto plan =
-        bound::plan(plan_graph_, capacity->value,
-                    [&](const bound::Einsum& einsum) -> const bound::Curve& {
-                      return curves_.of(einsum);
-                    });
+    const auto plan = bound::plan(
+        plan_graph_, capacity->value,
+        [&](const bound::Einsum& einsum) -> const bound::Curve& { return curves_.of(einsum); });
     if (!plan) {
       found.notes.emplace_back("no plan: some node does not fit in slices");
       return;
@@ -191,9 +187,8 @@ void add_cache_aware(report::Report& report, const Loaded& loaded, const einsum:
     const auto machine = std::find_if(machines.begin(), machines.end(),
                                       [&](const arch::Machine& m) { return m.id == arch; });
     const auto fused =
-        std::find_if(report.bounds.begin(), report.bounds.end(), [&](const report::Bound& b) {
-          return b.arch == arch && b.mode == "fused";
-        });
+        std::find_if(report.bounds.begin(), report.bounds.end(),
+                     [&](const report::Bound& b) { return b.arch == arch && b.mode == "fused"; });
     if (machine != machines.end() && fused != report.bounds.end())
       rows.push_back(planner.row(*fused, *machine));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The cache-aware mode: what no execution on a chip of that capacity avoids, and a plan that reaches
-// the other end of the interval.
+// The cache-aware mode: what no execution on a chip of that capacity avoids, and a plan that
+// reaches the other end of the interval.
 
 #include <atomic>
 #include <vector>

@@ -173,8 +173,8 @@ class Former {
       for (size_t axis = 0; axis < whole.size(); ++axis) axes[axis] = whole[axis] > 0;
       const Region points =
           use.when.empty() ? domain_ : intersect(domain_, solve(reader_.nest(), use.when));
-      Region elements = image(reader_.nest(), points, use.access.subscripts,
-                              index_.shape(use.access.base), axes);
+      Region elements =
+          image(reader_.nest(), points, use.access.subscripts, index_.shape(use.access.base), axes);
       if (is_new) {
         touched.push_back(std::move(elements));
       } else {
@@ -254,7 +254,8 @@ class Former {
     const bool plain =
         products[0].factors[0].reads.size() == 1 && products[0].factors[1].reads.size() == 1;
     // A loop of one factor alone is summed before the product: then there are fewer.
-    form_.is_product = regular && plain && useful_macs(products[0], reader_, domain_) == form_.points;
+    form_.is_product =
+        regular && plain && useful_macs(products[0], reader_, domain_) == form_.points;
   }
 
   const Piece& piece_;
@@ -265,7 +266,6 @@ class Former {
   std::vector<const Guard*> guards_ = {};
   NestForm form_ = {};
 };
-
 
 // Loops over the axes of the result; each input is read where it lies in it.
 std::optional<NestForm> concat_form(const Statement& statement, const ir::Concat& concat,
@@ -294,9 +294,9 @@ std::optional<NestForm> concat_form(const Statement& statement, const ir::Concat
         read.subscripts.push_back(std::move(moved));
         read.whole.push_back(0);
       }
-      const auto count = image(*piece.nest, piece.domain, use.access.subscripts,
-                               index.shape(use.access.base))
-                             .count();
+      const auto count =
+          image(*piece.nest, piece.domain, use.access.subscripts, index.shape(use.access.base))
+              .count();
       if (!count) return std::nullopt;
       read.footprint = *count;
       form.reads.push_back(std::move(read));
@@ -316,8 +316,8 @@ std::optional<NestForm> nest_form(const Placed& placed, const Statement& stateme
   if (statement.generated || placed.statement == nullptr) return std::nullopt;
   if (const auto* concat = std::get_if<ir::Concat>(&placed.statement->body))
     return concat_form(statement, *concat, index);
-  if (statement.reader == nullptr || statement.scatter != nullptr ||
-      statement.pieces.size() != 1 || statement.left_out_reads || statement.data_guarded)
+  if (statement.reader == nullptr || statement.scatter != nullptr || statement.pieces.size() != 1 ||
+      statement.left_out_reads || statement.data_guarded)
     return std::nullopt;
   const ir::Kernel& kernel = statement.reader->kernel();
   const bool ragged = std::any_of(kernel.loops.begin(), kernel.loops.end(),

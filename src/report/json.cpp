@@ -197,7 +197,8 @@ void put_cache_aware(Json& out, const CacheAware& found, LongLists& lists) {
   put(out, "witness_s", found.witness_s);
   if (!found.notes.empty()) out["notes"] = list_of(found.notes);
   if (!found.groups.empty())
-    out["groups"] = lists.add(found.groups, 3, [](const PlanGroup& group) { return to_json(group); });
+    out["groups"] =
+        lists.add(found.groups, 3, [](const PlanGroup& group) { return to_json(group); });
 }
 
 Json to_json(const Bound& bound, const std::vector<Node>& nodes, LongLists& lists) {

@@ -43,9 +43,8 @@ std::string machines_table(const std::vector<ArchBounds>& archs, const Style& st
 std::string groups_text(const ArchBounds& a, const Style& style) {
   std::vector<const PlanGroup*> order;
   for (const PlanGroup& group : a.cache_aware->cache_aware->groups) order.push_back(&group);
-  std::stable_sort(order.begin(), order.end(), [](const PlanGroup* x, const PlanGroup* y) {
-    return x->time_s > y->time_s;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const PlanGroup* x, const PlanGroup* y) { return x->time_s > y->time_s; });
   std::string text;
   for (size_t i = 0; i < order.size() && i < kGroupsShown; ++i) {
     const PlanGroup& group = *order[i];

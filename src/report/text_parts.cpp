@@ -40,7 +40,7 @@ std::string scope_of(const std::string& assumption, const std::vector<Bound>& bo
   bool any_fused = false;
   std::vector<std::string> archs;
   for (const Bound& bound : bounds) {
-    if (bound.mode == "algebraic") continue;
+    if (bound.mode == "algebraic" || bound.mode == "cache_aware") continue;
     if (has(bound.assumptions, assumption)) {
       any_fused = any_fused || bound.mode == "fused";
       if (!has(archs, bound.arch)) archs.push_back(bound.arch);
@@ -213,10 +213,17 @@ std::string without_text(const std::vector<ArchBounds>& archs, const Style& styl
 std::string assumptions_text(const Report& report, const Style& style) {
   std::vector<std::string> all;
   std::vector<std::string> rewritten;
+  std::vector<std::string> cached;
   for (const Bound& bound : report.bounds) {
-    if (bound.mode == "algebraic") continue;
+    if (bound.mode == "algebraic" || bound.mode == "cache_aware") continue;
     for (const std::string& assumption : bound.assumptions) {
       if (!has(all, assumption)) all.push_back(assumption);
+    }
+  }
+  for (const Bound& bound : report.bounds) {
+    if (bound.mode != "cache_aware") continue;
+    for (const std::string& assumption : bound.assumptions) {
+      if (!has(all, assumption) && !has(cached, assumption)) cached.push_back(assumption);
     }
   }
   for (const Bound& bound : report.bounds) {
@@ -228,9 +235,10 @@ std::string assumptions_text(const Report& report, const Style& style) {
   std::vector<std::string> items;
   std::vector<std::string> partial;
   for (const std::string& assumption : all) {
-    const bool everywhere = std::all_of(
-        report.bounds.begin(), report.bounds.end(),
-        [&](const Bound& b) { return b.mode == "algebraic" || has(b.assumptions, assumption); });
+    const bool everywhere =
+        std::all_of(report.bounds.begin(), report.bounds.end(), [&](const Bound& b) {
+          return b.mode == "algebraic" || b.mode == "cache_aware" || has(b.assumptions, assumption);
+        });
     if (everywhere) {
       items.push_back(assumption);
     } else {
@@ -240,6 +248,8 @@ std::string assumptions_text(const Report& report, const Style& style) {
   items.insert(items.end(), partial.begin(), partial.end());
   for (const std::string& assumption : rewritten)
     items.push_back(fmt::format("{} (after algebra)", assumption));
+  for (const std::string& assumption : cached)
+    items.push_back(fmt::format("{} (with caches of finite size)", assumption));
   return list_text(items, style);
 }
 

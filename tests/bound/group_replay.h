@@ -42,7 +42,9 @@ class GroupSimulator {
   using Element = std::vector<int64_t>;
   using Ranges = std::vector<std::pair<int64_t, int64_t>>;  // per loop: first, one past
 
-  const Einsum& einsum(int32_t unit) const { return graph_.units[static_cast<size_t>(unit)].einsum; }
+  const Einsum& einsum(int32_t unit) const {
+    return graph_.units[static_cast<size_t>(unit)].einsum;
+  }
 
   void walk(size_t loop, Ranges ranges) {
     if (loop == group_.loops.size()) return slice(ranges);
@@ -56,18 +58,21 @@ class GroupSimulator {
   }
 
   /// Elements of a tensor that the slice's points touch.
-  std::set<Element> touched(int32_t unit, const Tensor& tensor, const Ranges& ranges, int64_t* points = nullptr) const {
+  std::set<Element> touched(int32_t unit, const Tensor& tensor, const Ranges& ranges,
+                            int64_t* points = nullptr) const {
     const Einsum& einsum = this->einsum(unit);
     Ranges box;
     for (const Dim& dim : einsum.dims) box.emplace_back(0, dim.extent);
     for (size_t l = 0; l < ranges.size(); ++l)
-      box[static_cast<size_t>(group_.loops[l].dims[static_cast<size_t>(unit - group_.first)])] = ranges[l];
+      box[static_cast<size_t>(group_.loops[l].dims[static_cast<size_t>(unit - group_.first)])] =
+          ranges[l];
     std::set<Element> found;
     std::vector<int64_t> at;
     for (const auto& [begin, end] : box) at.push_back(begin);
     while (true) {
       Element element;
-      for (const Affine& axis : tensor.axes) element.push_back(at[static_cast<size_t>(axis.terms[0].dim)]);
+      for (const Affine& axis : tensor.axes)
+        element.push_back(at[static_cast<size_t>(axis.terms[0].dim)]);
       found.insert(std::move(element));
       if (points != nullptr) ++*points;
       size_t d = box.size();
@@ -106,7 +111,8 @@ class GroupSimulator {
         std::set<Element> elements =
             touched(unit, tensor, ranges, tensor.is_output ? &points_[unit] : nullptr);
         if (tensor.is_output) made[tensor.array].insert(elements.begin(), elements.end());
-        if (!external && !std::includes(made[tensor.array].begin(), made[tensor.array].end(), elements.begin(), elements.end()))
+        if (!external && !std::includes(made[tensor.array].begin(), made[tensor.array].end(),
+                                        elements.begin(), elements.end()))
           result_.fault = array.name + " is read before it is made";
         const bool held = external && (group_.holds || is_sliced(unit, tensor));
         const auto same = std::find_if(uses.begin(), uses.end(), [&](const Use& use) {
@@ -139,7 +145,8 @@ class GroupSimulator {
       int64_t live = 0;
       for (const Use& use : uses) {
         if (!use.held && (unit < use.begin || unit >= use.end)) continue;
-        live += bytes_of(static_cast<int64_t>(use.elements.size()), graph_.arrays[static_cast<size_t>(use.array)].width);
+        live += bytes_of(static_cast<int64_t>(use.elements.size()),
+                         graph_.arrays[static_cast<size_t>(use.array)].width);
       }
       result_.capacity = std::max(result_.capacity, live);
     }

@@ -27,11 +27,15 @@ class RandomChain {
   }
 
  private:
-  int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+  int64_t pick(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
   int64_t extent() { return pick(1, 5); }
 
   int32_t array(std::vector<int64_t> shape, int32_t writer) {
-    PlanArray made{.name = "a" + std::to_string(graph_.arrays.size()), .width = {pick(1, 4) * 32}, .writer = writer};
+    PlanArray made{.name = "a" + std::to_string(graph_.arrays.size()),
+                   .width = {pick(1, 4) * 32},
+                   .writer = writer};
     int64_t elements = 1;
     for (const int64_t one : shape) elements *= one;
     made.bytes = bytes_of(elements, made.width);
@@ -41,7 +45,8 @@ class RandomChain {
   }
 
   /// A unit over dims of these extents; accesses are lists of dims, the last one is written.
-  int32_t unit(const std::vector<int64_t>& extents, std::vector<std::pair<int32_t, std::vector<int32_t>>> reads,
+  int32_t unit(const std::vector<int64_t>& extents,
+               std::vector<std::pair<int32_t, std::vector<int32_t>>> reads,
                const std::vector<int32_t>& written) {
     const auto number = static_cast<int32_t>(graph_.units.size());
     std::vector<int64_t> shape;
@@ -52,19 +57,25 @@ class RandomChain {
     made.einsum.name = "u" + std::to_string(number);
     made.einsum.points = 1;
     for (const int64_t one : extents) {
-      made.einsum.dims.push_back({.name = "d" + std::to_string(made.einsum.dims.size()), .extent = one});
+      made.einsum.dims.push_back(
+          {.name = "d" + std::to_string(made.einsum.dims.size()), .extent = one});
       made.einsum.points *= one;
     }
     for (const auto& [array, dims] : reads) {
       PlanArray& at = graph_.arrays[static_cast<size_t>(array)];
-      Tensor tensor{.name = at.name, .array = array, .dram = at.width, .on_chip = at.width, .partial = at.width};
+      Tensor tensor{.name = at.name,
+                    .array = array,
+                    .dram = at.width,
+                    .on_chip = at.width,
+                    .partial = at.width};
       tensor.footprint = 1;
       for (const int32_t dim : dims) {
         tensor.axes.push_back(axis(dim));
         tensor.footprint *= extents[static_cast<size_t>(dim)];
       }
       tensor.is_output = array == output;
-      if (!tensor.is_output && (at.readers.empty() || at.readers.back() != number)) at.readers.push_back(number);
+      if (!tensor.is_output && (at.readers.empty() || at.readers.back() != number))
+        at.readers.push_back(number);
       made.einsum.tensors.push_back(std::move(tensor));
     }
     graph_.units.push_back(std::move(made));
@@ -101,7 +112,8 @@ class RandomChain {
         for (size_t i = 0; i < shapes_.size(); ++i) {
           if (shapes_[i] == shape) same.push_back(static_cast<int32_t>(i));
         }
-        const int32_t other = same[static_cast<size_t>(pick(0, static_cast<int64_t>(same.size()) - 1))];
+        const int32_t other =
+            same[static_cast<size_t>(pick(0, static_cast<int64_t>(same.size()) - 1))];
         return unit({m, n}, {{last, {0, 1}}, {other, {0, 1}}}, {0, 1});
       }
     }
