@@ -14,7 +14,8 @@ header_packages=(
 # missing_packages program|tests: prints the Debian packages that are needed and not there.
 missing_packages() {
   local compiler=${CXX:-} headers=("${header_packages[@]}") entry
-  [[ $1 == tests ]] && headers+=("gtest/gtest.h libgtest-dev" "isl/set.h libisl-dev" "coin/Cbc_C_Interface.h coinor-libcbc-dev")
+  [[ $1 == tests ]] &&
+    headers+=("gtest/gtest.h libgtest-dev" "isl/set.h libisl-dev" "coin/Cbc_C_Interface.h coinor-libcbc-dev")
   type -P cmake >/dev/null || echo cmake
   type -P ninja >/dev/null || echo ninja-build
   : "${compiler:=$(type -P c++ || type -P g++)}"

@@ -579,7 +579,6 @@ def test_a_missing_header_is_named(empty: Clone) -> None:
         "libtomlplusplus-dev",
         "libzip-dev",
         "libmimalloc-dev",
-        "coinor-libcbc-dev",
     ):
         assert package in done.stderr
     assert "libgtest-dev" not in done.stderr
