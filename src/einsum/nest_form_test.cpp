@@ -24,7 +24,11 @@ std::string sum_text(const NestForm& form, const Linear& value) {
 
 std::string access_text(const NestForm& form, const FormAccess& access) {
   std::vector<std::string> parts;
-  for (const Linear& subscript : access.subscripts) parts.push_back(sum_text(form, subscript));
+  for (size_t axis = 0; axis < access.subscripts.size(); ++axis) {
+    const bool whole = axis < access.whole.size() && access.whole[axis] > 0;
+    parts.push_back(whole ? fmt::format("any of {}", access.whole[axis])
+                          : sum_text(form, access.subscripts[axis]));
+  }
   return fmt::format("[{}]{}", fmt::join(parts, ","), access.footprint);
 }
 
@@ -90,20 +94,29 @@ program steps(input x: f32[B, D], param w: f32[D, D]) -> (y) {
             "b:2 i:3 k:3 t^4; [b,i,t]24 = [b,k,t]24 [k,i]9; ; product sum 72");
 }
 
-TEST(NestForm, DataAndUnevenDivisionsHaveNone) {
+TEST(NestForm, DataAndUnevenDivisionsReadAnything) {
   EXPECT_EQ(form_of(R"(
 program gather(input x: f32[N, D], input i: i64[K]) -> (y) {
   dims N = 5, D = 2, K = 3
   indexed y: f32[K, D] { for k:K, d:D   y[k,d] = x[i[k], d] }
 })",
                     "y"),
-            "none");
+            "k:3 d:2; [k,d]6 = [any of 5,d]6 [k]3; ;  6");
   EXPECT_EQ(form_of(R"(
 program uneven(input x: f32[3]) -> (y) {
   kernel y: f32[5] { for i:5   y[i] = x[i // 2] }
 })",
                     "y"),
-            "none");
+            "i:5; [i]5 = [any of 3]3; ;  5");
+}
+
+TEST(NestForm, AConcatReadsEachInputInItsPlace) {
+  EXPECT_EQ(form_of(R"(
+program join(input a: f32[2, 3], input b: f32[2, 4]) -> (y) {
+  let y = concat(a, b; axis = 1)
+})",
+                    "y"),
+            "i0:2 i1:7; [i0,i1]14 = [i0,i1]6 [i0,i1-3]8; ;  14");
 }
 
 TEST(NestForm, AReductionIsNoProduct) {
