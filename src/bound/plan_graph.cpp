@@ -26,8 +26,8 @@ class Builder {
       if (op.nodes.empty()) plan_.obstacles.push_back(op.name);  // a copy that no node does
     }
     for (const einsum::Footprint& write : graph_.writes) {
-      const auto at = place_.find(write.tensor);
-      if (at == place_.end()) {
+      const auto at = place_.find(stored_value(write.tensor));
+      if (at == place_.end() || plan_.arrays[static_cast<size_t>(at->second)].writer < 0) {
         plan_.obstacles.push_back(program_.tensor(write.tensor).name);
         continue;
       }
@@ -49,6 +49,14 @@ class Builder {
   }
 
  private:
+  /// What becomes of a state: the value that it is updated with.
+  ir::TensorId stored_value(ir::TensorId tensor) const {
+    for (const ir::Update& update : program_.updates) {
+      if (update.state == tensor) return update.value;
+    }
+    return tensor;
+  }
+
   void add(const einsum::Node& node) {
     auto einsum = einsum_of(node, program_, storage_);
     const bool steps =

@@ -227,11 +227,11 @@ void add_rate_options(CLI::App& command, SourceOptions& options) {
 void add_mode_options(CLI::App& command, SourceOptions& options) {
   command.add_flag("--no-algebra", options.no_algebra,
                    "do not look for cheaper programs with the same meaning");
-  command.add_flag("--no-cache-aware", options.no_cache_aware,
-                   "no bounds and plans for caches of finite size");
+  command.add_flag("--cache-aware", options.cache_aware,
+                   "bounds and plans for caches of finite size too");
   command
       .add_option("--sram", options.sram,
-                  "bytes that the chip can hold, instead of what its architecture file says")
+                  "--cache-aware for a chip that holds so many bytes")
       ->type_name("BYTES")
       ->check(CLI::Validator(CLI::Range(int64_t{1}, int64_t{1} << 60)).description(""));
 }
@@ -319,7 +319,7 @@ int finish(SourceOptions& options, const driver::Environment& environment) {
   analyze.policy.strict = options.strict;
   analyze.algebra = !options.no_algebra;
   analyze.frozen = options.params == "frozen";
-  analyze.cache_aware = !options.no_cache_aware;
+  analyze.cache_aware = options.cache_aware || options.sram.has_value();
   if (options.sram) analyze.sram = Bytes{*options.sram};
   analyze.policy.warm_cache = options.cache == "warm";
   analyze.storage = *storage;

@@ -82,7 +82,7 @@ struct SourceOptions {
   bool strict = false;
   bool no_algebra = false;
   bool has_algebra = true;  // of the command: it shows the bound `algebraic`
-  bool no_cache_aware = false;
+  bool cache_aware = false;
   std::optional<int64_t> sram = {};  // bytes
   bool no_validate = false;
   bool require_validated = false;
@@ -116,7 +116,7 @@ void add_source_options(CLI::App& command, SourceOptions& options);
 void add_limit_options(CLI::App& command, SourceOptions& options);
 void add_memory_limit(CLI::App& command, double& gib);
 void add_rate_options(CLI::App& command, SourceOptions& options);
-/// --no-algebra, --no-cache-aware, --sram.
+/// --no-algebra, --cache-aware, --sram.
 void add_mode_options(CLI::App& command, SourceOptions& options);
 
 /// Completes `options.analyze`; a nonzero exit code after an error was printed.

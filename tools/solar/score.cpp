@@ -58,7 +58,6 @@ int score(ScoreCommand& options) {
 void add_score(CLI::App& app, Run& run) {
   auto* command = app.add_subcommand("score", "is a measured time possible, and how good is it?");
   auto options = std::make_shared<ScoreCommand>();
-  options->source.no_cache_aware = true;
   add_source_options(*command, options->source);
   command->add_option("--measured", options->measured, "the measured time: 1.3ms")->required();
   command->add_option("--baseline", options->baseline, "the time that scores 0.5");
