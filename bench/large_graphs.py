@@ -18,7 +18,10 @@ def distinct(nodes: int) -> str:
     """Blocks of four nodes, each block with an extent of its own."""
     blocks = nodes // 4
     ports = ", ".join(f"input x{i}: f32[{7 + i}, K]" for i in range(blocks))
-    lines = [f"program distinct({ports}, param w: f32[N, K], input s0: f32[]) -> (s{blocks}) {{", "  dims N = 24, K = 16"]
+    lines = [
+        f"program distinct({ports}, param w: f32[N, K], input s0: f32[]) -> (s{blocks}) {{",
+        "  dims N = 24, K = 16",
+    ]
     for i in range(blocks):
         rows = 7 + i
         lines += [

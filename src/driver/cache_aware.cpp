@@ -51,10 +51,11 @@ class Planner {
       found.notes.emplace_back("plans are for a cold cache");
     }
     if (found.witness_bytes && *found.witness_bytes < found.certified_bytes) {
-      found.notes.push_back(fmt::format(
-          "the plan is withheld: it moves {} bytes, less than what is certified, and one of the two "
-          "is wrong; please report it",
-          *found.witness_bytes));
+      found.notes.push_back(
+          fmt::format("the plan is withheld: it moves {} bytes, less than what is certified, and "
+                      "one of the two "
+                      "is wrong; please report it",
+                      *found.witness_bytes));
       found.witness_bytes.reset();
       found.witness_s.reset();
       found.groups.clear();

@@ -28,7 +28,7 @@ struct AnalyzeOptions {
   std::map<std::string, int64_t> bindings = {};  // free dims of the program
   validate::Overrides overrides = {};            // integer constants of the source
   bool algebra = true;                           // look for cheaper programs with the same meaning
-  bool cache_aware = false;                       // bounds and plans for caches of finite size
+  bool cache_aware = false;                      // bounds and plans for caches of finite size
   std::optional<Bytes> sram = {};                // their size, instead of the machine's
   bool frozen = false;                           // parameters are known when that is done
   bool rebinds = false;  // the program will be bound to other dims: its tree is kept

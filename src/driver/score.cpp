@@ -63,8 +63,10 @@ void add_score(report::Score& out) {
     return;
   }
   const double divisor = 1 + (out.measured_s - out.sol_s) / room;
-  if (divisor == 0) {
-    out.no_score = "the measured time is as far below the floor as the baseline above it";
+  // Beyond it a shorter time would score less.
+  if (divisor <= 0) {
+    out.no_score =
+        "the measured time is at least as far below the floor as the baseline is above it";
     return;
   }
   out.score = 1 / divisor;

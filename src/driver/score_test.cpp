@@ -97,6 +97,7 @@ TEST_F(ScoreTest, OneAtTheFloorAHalfAtTheBaseline) {
   EXPECT_DOUBLE_EQ(*of(3 * sol, 3 * sol).score, 0.5);
   EXPECT_DOUBLE_EQ(*of(5 * sol, 3 * sol).score, 1.0 / 3);
   EXPECT_DOUBLE_EQ(*of(sol / 2, 3 * sol).score, 1 / 0.75);  // never clipped
+  EXPECT_FALSE(of(sol / 4, 1.5 * sol).score);               // a shorter time would score less there
   EXPECT_FALSE(of(sol).score);
   EXPECT_FALSE(of(sol, sol).score);
   EXPECT_NE(of(sol, sol).no_score, "");

@@ -134,10 +134,10 @@ struct PlanGroup {
 /// Between what no execution avoids and what a plan reaches, on a chip of finite capacity.
 struct CacheAware {
   std::optional<int64_t> certified_capacity_bytes = {};  // all that can hold an operand
-  int64_t certified_bytes = 0;  // without a capacity: compulsory traffic
+  int64_t certified_bytes = 0;                           // without a capacity: compulsory traffic
   double certified_s = 0;
-  std::string theorem = {};                   // what certifies it
-  std::vector<std::string> products = {};     // that force more than compulsory traffic
+  std::string theorem = {};                            // what certifies it
+  std::vector<std::string> products = {};              // that force more than compulsory traffic
   std::optional<int64_t> witness_capacity_bytes = {};  // what a kernel can allocate
   std::optional<int64_t> witness_bytes = {};
   std::optional<double> witness_s = {};

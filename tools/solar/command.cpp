@@ -229,9 +229,7 @@ void add_mode_options(CLI::App& command, SourceOptions& options) {
                    "do not look for cheaper programs with the same meaning");
   command.add_flag("--cache-aware", options.cache_aware,
                    "bounds and plans for caches of finite size too");
-  command
-      .add_option("--sram", options.sram,
-                  "--cache-aware for a chip that holds so many bytes")
+  command.add_option("--sram", options.sram, "--cache-aware for a chip that holds so many bytes")
       ->type_name("BYTES")
       ->check(CLI::Validator(CLI::Range(int64_t{1}, int64_t{1} << 60)).description(""));
 }
